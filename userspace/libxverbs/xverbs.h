@@ -159,8 +159,8 @@ uint64_t xv_num_ioctls(const struct xv_ctx *ctx);
  * Objects on the user's side
  *
  * The caller provides the memory; zero it before the first use. A create fills
- * it when the transaction commits. Between the create and the commit the struct
- * must stay where it is. Fields marked "public" may be read.
+ * it when the transaction commits. From the create to the commit of the destroy
+ * the struct must stay where it is. Fields marked "public" may be read.
  */
 
 #define XV_NOT_PENDING	0xffffffffU
