@@ -410,9 +410,10 @@ enum xv_attr_address {
  * @XV_PATH_PORT: port of the device, from 1; default 1
  * @XV_PATH_SGID_INDEX: entry of the port's GID table to send from; default 0
  * @XV_PATH_PKEY_INDEX: entry of the port's P_Key table; default 0
- * @XV_PATH_MTU: path MTU in bytes: 256, 512, 1024, 2048 or 4096; default: the
- *	largest that the port's active MTU allows, and on a software device
- *	(which segments by itself) 4096 where its port's maximum allows it
+ * @XV_PATH_MTU: path MTU in bytes: 256, 512, 1024, 2048 or 4096, at most the
+ *	port's maximum; both sides must agree; default: the port's maximum if
+ *	the remote GID is the one we send from (traffic that never leaves the
+ *	device), else its active MTU
  * @XV_PATH_SL: service level, 0 to 15; default 0
  * @XV_PATH_TRAFFIC_CLASS: traffic class (RoCE: the IP TOS byte); default 0
  * @XV_PATH_FLOW_LABEL: flow label, 20 bits; default 0
