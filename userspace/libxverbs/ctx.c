@@ -32,6 +32,7 @@ int xv_ctx_ioctl(struct xv_ctx *ctx, unsigned long cmd, void *arg)
 int xv_ctx_map(struct xv_ctx *ctx, const struct xv_area *area, uint8_t **mem)
 {
 	struct xv_map *map;
+	uint8_t *base = NULL;
 	int ret = 0;
 	void *addr;
 
@@ -46,6 +47,7 @@ int xv_ctx_map(struct xv_ctx *ctx, const struct xv_area *area, uint8_t **mem)
 	if (map) {
 		if (map->length < area->mmap_length)
 			ret = -EPROTO;
+		base = map->addr;
 		goto out;
 	}
 	map = malloc(sizeof(*map));
@@ -63,11 +65,12 @@ int xv_ctx_map(struct xv_ctx *ctx, const struct xv_area *area, uint8_t **mem)
 	map->mmap_offset = area->mmap_offset;
 	map->length = area->mmap_length;
 	map->addr = addr;
+	base = addr;
 	map->next = ctx->maps;
 	ctx->maps = map;
 out:
 	if (!ret)
-		*mem = map->addr + area->offset;
+		*mem = base + area->offset;
 	pthread_mutex_unlock(&ctx->lock);
 	return ret;
 }
