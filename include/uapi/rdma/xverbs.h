@@ -845,9 +845,14 @@ struct xv_describe {
  * Rings
  */
 
+/* In &xv_sge.mr of the first receives: the rest is the index of an operation. */
+#define XV_SGE_FROM_OP		(1U << 31)
+
 /**
  * struct xv_sge - a piece of a registered memory region
- * @mr: handle of the memory region
+ * @mr: handle of the memory region; in the first receives (%XV_PARAMS_RECVS)
+ *	also %XV_SGE_FROM_OP with the index of an earlier operation of the same
+ *	transaction which makes the region
  * @length: bytes
  * @offset: first byte, counted from the start of the region
  */
@@ -1003,8 +1008,9 @@ struct xv_wc {
  * @reserved: 0
  *
  * Entry number n of a ring, counted from 0 since the QP was made, lies at
- * index n modulo the number of entries. At most send_wr (recv_wr) entries may
- * be submitted and not done; ENTER does not consume more.
+ * index n modulo the number of entries; first receives count, although they do
+ * not come from the ring. At most send_wr (recv_wr) entries may be submitted
+ * and not done; ENTER does not consume more.
  */
 struct xv_qp_ring {
 	__u32 sends_done;

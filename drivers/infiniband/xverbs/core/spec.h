@@ -78,7 +78,8 @@ struct xv_group_use {
  * @groups: its groups, ids ascending
  * @check: step 1: semantic checks; may sleep and touch user memory; no lock,
  *	no device
- * @make: step 3: make, ask or post; may sleep; user memory is out of bounds
+ * @make: step 3: make, ask or post; may sleep; user memory is out of bounds.
+ *	Sets xv_uobj.hw as soon as there is something to destroy
  * @last: step 5: the last fallible step
  * @commit: step 6: cannot fail
  *
