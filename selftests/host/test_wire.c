@@ -440,7 +440,7 @@ static void whole_set(void **state)
 	assert_int_equal(w[0].wr_id, 11);
 	assert_int_equal(w[1].wr_id, 12);
 	assert_int_equal(w[1].num_sge, 1);
-	assert_int_equal(w[1].sge[0].mr, XV_SGE_MR_FROM_OP | 2);
+	assert_int_equal(w[1].sge[0].mr, XV_SGE_FROM_OP | 2);
 	assert_int_equal(w[1].sge[0].offset, 64);
 
 	assert_int_equal(pd.obj.handle, 100);

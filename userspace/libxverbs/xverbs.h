@@ -839,9 +839,6 @@ static inline struct xv_recv *xv_get_recv(struct xv_qp *qp)
 	return &qp->recvs[qp->recv_tail++ & qp->recv_mask];
 }
 
-/* In a transaction that creates @mr too: stands for the region to be made. */
-#define XV_SGE_MR_FROM_OP	(1U << 31)
-
 /**
  * xv_sge_at() - a piece of a memory region, by its address
  * @mr: the memory region
@@ -859,7 +856,7 @@ static inline struct xv_sge xv_sge_at(const struct xv_mr *mr, const void *addr,
 	struct xv_sge sge;
 
 	sge.mr = mr->obj.handle ? mr->obj.handle :
-				  XV_SGE_MR_FROM_OP | mr->obj.op;
+				  XV_SGE_FROM_OP | mr->obj.op;
 	sge.length = length;
 	sge.offset = (uint64_t)(uintptr_t)addr - mr->info.addr;
 	return sge;
