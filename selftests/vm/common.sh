@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 #
 # What the host side of the VM harness shares; sourced.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck disable=SC2034
 cache=${XDG_CACHE_HOME:-${HOME:-/var}/.cache}/xverbs
 
 die()
