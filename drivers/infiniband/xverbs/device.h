@@ -20,6 +20,7 @@
  * @dev: in sysfs; holds the memory
  * @cdev: the character device
  * @minor: its minor number
+ * @link: in the list of all devices
  * @ibdev: the RDMA device; valid in an SRCU read section that saw !@gone
  * @gone: removal has begun; set before synchronize_srcu()
  * @driver_ok: the driver is on the list of those that were tried
@@ -30,11 +31,13 @@
  * @num_leaked: those given up at removal
  * @macs: link addresses of remote GIDs
  * @events: for changes of GIDs
+ * @debugfs: its directory
  */
 struct xv_dev {
 	struct device dev;
 	struct cdev cdev;
 	int minor;
+	struct list_head link;
 	struct ib_device *ibdev;
 	bool gone;
 	bool driver_ok;
@@ -45,6 +48,7 @@ struct xv_dev {
 	atomic_t num_leaked;
 	struct xv_mac_cache macs;
 	struct ib_event_handler events;
+	struct dentry *debugfs;
 };
 
 extern const struct xv_spec xv_spec;

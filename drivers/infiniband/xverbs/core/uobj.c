@@ -428,14 +428,14 @@ void xv_file_put(struct xv_file *file)
 	kref_put(&file->ref, file_free);
 }
 
-bool xv_file_is_empty(struct xv_file *file)
+bool xv_file_has_zombies(struct xv_file *file)
 {
-	bool empty;
+	bool has;
 
 	spin_lock(&file->graph);
-	empty = list_empty(&file->objects) && list_empty(&file->zombies);
+	has = !list_empty(&file->zombies);
 	spin_unlock(&file->graph);
-	return empty;
+	return has;
 }
 
 /* The newest object that the walk has not seen; parents come after children. */

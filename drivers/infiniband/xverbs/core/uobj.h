@@ -133,7 +133,7 @@ struct xv_uobj {
  * @publish: the object becomes visible; unmute its event sources. Atomic
  * @unpublish: the object went out of sight: stop its events and wake who
  *	sleeps on it; on %XV_WHY_REMOVE events already queued stay. May sleep
- * @free: drop what only the memory holds; atomic context
+ * @free: drop what only the memory holds; may sleep
  */
 struct xv_type_ops {
 	size_t size;
@@ -263,6 +263,6 @@ void xv_file_put(struct xv_file *file);
 void xv_file_close(struct xv_file *file);
 void xv_file_remove(struct xv_file *file);
 void xv_file_retry_zombies(struct xv_file *file);
-bool xv_file_is_empty(struct xv_file *file);
+bool xv_file_has_zombies(struct xv_file *file);
 
 #endif /* _XV_CORE_UOBJ_H */
