@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <net/netevent.h>
 #include <rdma/rdma_netlink.h>
+#include "compat/nl_info.h"
 #include "core/txn.h"
 #include "data/area.h"
 #include "data/data.h"
