@@ -213,9 +213,8 @@ static int do_txn(struct xv_txn *txn)
 			*record = err;
 		if (fake.scribble)
 			scribble(txn);
-		if (fake.batch_done) {
+		if (fake.batch_done)
 			return fake.batch_done;
-		}
 		errno = err.err;
 		return -1;
 	}
@@ -383,7 +382,7 @@ static const struct xv_desc lines[] = {
 void fake_make_describe(void)
 {
 	const size_t line = sizeof(struct xv_desc) + 8;
-	const unsigned int num = sizeof(lines) / sizeof(lines[0]);
+	const unsigned int num = ARRAY_SIZE(lines);
 	struct xv_describe *d;
 	unsigned int i;
 

@@ -18,6 +18,8 @@
 
 #include "xverbs.h"
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 #define FAKE_AREA_LEN	(256 * 1024)
 #define FAKE_MAX_FAILS	64
 

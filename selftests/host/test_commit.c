@@ -143,7 +143,7 @@ static void no_retry(void **state)
 
 	(void)state;
 	pd.obj.handle = 7;
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		fake.txns = 0;
 		fake_fail(&others[i], 1);
 		assert_int_equal(xv_pd_destroy(xv_now(ctx), &pd),

@@ -94,7 +94,7 @@ static void missing_group(void **state)
 	check_text("operation 1 (qp.create): caps: missing (EINVAL)");
 }
 
-static void dependent(void **state)
+static void held_by(void **state)
 {
 	struct xv_error err = { .err = EBUSY, .op = 0,
 				.reason = XV_R_DEPENDENT,
@@ -105,7 +105,7 @@ static void dependent(void **state)
 	check_text("operation 0 (pd.destroy): held by a dependent: mr 7 (EBUSY)");
 }
 
-static void driver(void **state)
+static void from_below(void **state)
 {
 	struct xv_error err = { .err = EIO, .op = 1, .reason = XV_R_DRIVER,
 				.raw = ENOSPC };
@@ -279,7 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(range_most), T(range_least), T(range_enum), T(missing_group),
-		T(dependent), T(driver), T(message), T(memlock), T(flags),
+		T(held_by), T(from_below), T(message), T(memlock), T(flags),
 		T(unknown_names), T(success), T(no_record),
 		T(without_transaction), T(without_tables), T(fetched_once),
 		T(short_buffer), T(bad_tables), T(status_names),

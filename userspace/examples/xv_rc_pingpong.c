@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages to and fro over a reliable connection, against itself or against
+ * Messages there and back over a reliable connection, against itself or against
  * rdma-core's ibv_rc_pingpong, in both roles.
  *
  * Copyright (c) 2026 The xverbs authors
@@ -567,7 +567,7 @@ static void report(const struct pingpong *p, double seconds, bool ok)
 	json_object_put(o);
 }
 
-static void usage(FILE *out)
+static void print_usage(FILE *out)
 {
 	fprintf(out,
 		"usage: xv_rc_pingpong [OPTION]...        wait for a client\n"
@@ -587,7 +587,7 @@ static void usage(FILE *out)
 		"  -h, --help           this text\n");
 }
 
-static int number(const char *arg, unsigned int min, unsigned int max,
+static int parse_number(const char *arg, unsigned int min, unsigned int max,
 		  unsigned int *out)
 {
 	unsigned long val;
@@ -629,34 +629,34 @@ static int parse_options(int argc, char **argv, struct options *opt)
 				NULL)) >= 0) {
 		switch (c) {
 		case 'p':
-			bad |= number(optarg, 1, 65535, &opt->tcp_port);
+			bad |= parse_number(optarg, 1, 65535, &opt->tcp_port);
 			break;
 		case 'd':
 			opt->device = optarg;
 			break;
 		case 'i':
-			bad |= number(optarg, 1, 255, &opt->ib_port);
+			bad |= parse_number(optarg, 1, 255, &opt->ib_port);
 			break;
 		case 'g':
-			bad |= number(optarg, 0, 65535, &opt->gid_index);
+			bad |= parse_number(optarg, 0, 65535, &opt->gid_index);
 			break;
 		case 's':
-			bad |= number(optarg, 1, 1U << 30, &opt->size);
+			bad |= parse_number(optarg, 1, 1U << 30, &opt->size);
 			break;
 		case 'm':
-			bad |= number(optarg, 256, 4096, &opt->mtu);
+			bad |= parse_number(optarg, 256, 4096, &opt->mtu);
 			break;
 		case 'r':
-			bad |= number(optarg, 2, MAX_RX_DEPTH, &opt->rx_depth);
+			bad |= parse_number(optarg, 2, MAX_RX_DEPTH, &opt->rx_depth);
 			break;
 		case 'n':
-			bad |= number(optarg, 1, 1U << 30, &opt->iters);
+			bad |= parse_number(optarg, 1, 1U << 30, &opt->iters);
 			break;
 		case 'l':
-			bad |= number(optarg, 0, 15, &opt->sl);
+			bad |= parse_number(optarg, 0, 15, &opt->sl);
 			break;
 		case 't':
-			bad |= number(optarg, 1, 86400, &opt->timeout_s);
+			bad |= parse_number(optarg, 1, 86400, &opt->timeout_s);
 			break;
 		case 'c':
 			opt->check = true;
@@ -665,7 +665,7 @@ static int parse_options(int argc, char **argv, struct options *opt)
 			opt->json = true;
 			break;
 		case 'h':
-			usage(stdout);
+			print_usage(stdout);
 			exit(0);
 		default:
 			bad = -1;
@@ -676,7 +676,7 @@ static int parse_options(int argc, char **argv, struct options *opt)
 	else if (optind != argc)
 		bad = -1;
 	if (bad)
-		usage(stderr);
+		print_usage(stderr);
 	return bad;
 }
 

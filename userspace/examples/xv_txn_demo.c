@@ -30,7 +30,8 @@ static const struct {
 	{ XV_OBJ_QP, "qp" },
 };
 
-#define NUM_TYPES	(sizeof(types) / sizeof(types[0]))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define NUM_TYPES	ARRAY_SIZE(types)
 
 /* One line of the table at the end. */
 struct step {
@@ -159,7 +160,7 @@ static void print_json(bool ok)
 	json_object_put(root);
 }
 
-static void usage(FILE *out)
+static void print_usage(FILE *out)
 {
 	fprintf(out,
 		"usage: xv_txn_demo [OPTION]...\n"
@@ -194,15 +195,15 @@ int main(int argc, char **argv)
 			json = true;
 			break;
 		case 'h':
-			usage(stdout);
+			print_usage(stdout);
 			return 0;
 		default:
-			usage(stderr);
+			print_usage(stderr);
 			return 2;
 		}
 	}
 	if (optind != argc) {
-		usage(stderr);
+		print_usage(stderr);
 		return 2;
 	}
 

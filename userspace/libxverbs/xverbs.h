@@ -411,10 +411,17 @@ int xv_txn_attr_ref(struct xv_tx *tx, unsigned int group, unsigned int id,
 /** xv_txn_attr_new() - a new handle; see xv_txn_get(); as xv_txn_attr() */
 int xv_txn_attr_new(struct xv_tx *tx, unsigned int group, unsigned int id);
 /**
- * xv_txn_attr_in() - an input buffer; as xv_txn_attr()
+ * xv_txn_attr_in() - an input buffer
+ * @tx: the transaction
+ * @group: enum xv_group
+ * @id: the attribute
+ * @buf: the bytes
+ * @len: their number
  *
  * Up to 8 bytes are copied into the attribute. More stay where they are, and
  * must until the commit.
+ *
+ * Return: as xv_txn_attr().
  */
 int xv_txn_attr_in(struct xv_tx *tx, unsigned int group, unsigned int id,
 		   const void *buf, unsigned int len);

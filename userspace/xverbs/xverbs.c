@@ -578,9 +578,10 @@ static const struct command {
 	  cmd_abi },
 };
 
-#define NUM_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define NUM_COMMANDS	ARRAY_SIZE(commands)
 
-static void usage(FILE *out)
+static void print_usage(FILE *out)
 {
 	unsigned int i;
 
@@ -613,17 +614,17 @@ int main(int argc, char **argv)
 			       XV_VERSION_MINOR);
 			return 0;
 		case 'h':
-			usage(stdout);
+			print_usage(stdout);
 			return 0;
 		default:
-			usage(stderr);
+			print_usage(stderr);
 			return 2;
 		}
 	}
 	argc -= optind;
 	argv += optind;
 	if (argc && !strcmp(argv[0], "help")) {
-		usage(stdout);
+		print_usage(stdout);
 		return 0;
 	}
 	for (i = 0; argc && i < NUM_COMMANDS; i++) {
@@ -633,6 +634,6 @@ int main(int argc, char **argv)
 			break;
 		return commands[i].run(argc, argv);
 	}
-	usage(stderr);
+	print_usage(stderr);
 	return 2;
 }
