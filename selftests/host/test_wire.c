@@ -289,6 +289,28 @@ static void qp_connect(void **state)
 	check_attr(0, 5, XV_GRP_PATH, XV_PATH_TIMEOUT, 4, 0, 0);
 }
 
+static void qp_create_connected(void **state)
+{
+	struct xv_pd pd = {};
+	struct xv_cq cq = {};
+	struct xv_qp qp = {};
+
+	(void)state;
+	pd.obj.handle = 7;
+	cq.obj.handle = 8;
+	assert_int_equal(xv_qp_create(xv_now(ctx), &qp, XV_OPTS(xv_qp_opts,
+			.pd = &pd, .send_cq = &cq, .send_wr = 5, .port = 9,
+			.connect = XV_OPTS(xv_qp_attr, .qpn = 3, .psn = 4,
+				.gid = { 1 }, .port = 2, .sgid_index = 1,
+				.access = XV_ACCESS_REMOTE_READ))), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CREATE, 11);
+	check_attr(0, 5, XV_GRP_ADDRESS, XV_ADDRESS_QPN, 4, 0, 3);
+	assert_int_equal(fake_attr(0, 6)->id, XV_ADDRESS_GID);
+	check_attr(0, 7, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 4, 0, 4);
+	check_attr(0, 8, XV_GRP_PATH, XV_PATH_PORT, 4, 0, 2);
+	check_attr(0, 9, XV_GRP_PATH, XV_PATH_SGID_INDEX, 4, 0, 1);
+}
+
 static void qp_gid_is_copied(void **state)
 {
 	struct xv_qp_attr attr = { .size = sizeof(attr), .qpn = 3 };
@@ -597,7 +619,7 @@ int main(void)
 		T(device_query), T(device_query_port), T(device_query_gid),
 		T(device_describe), T(pd_calls), T(mr_calls), T(mr_iova),
 		T(cq_calls), T(qp_defaults), T(qp_everything), T(qp_connect),
-		T(qp_gid_is_copied), T(qp_path_all), T(qp_zero_fields),
+		T(qp_create_connected), T(qp_gid_is_copied), T(qp_path_all), T(qp_zero_fields),
 		T(qp_query_destroy), T(whole_set), T(raw_content),
 		T(raw_beyond_limits), T(batch_flag), T(option_sizes),
 	};

@@ -281,56 +281,6 @@ XV_PUBLIC int xv_cq_destroy(struct xv_tx *tx, struct xv_cq *cq)
  * qp
  */
 
-XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
-			   const struct xv_qp_opts *opts)
-{
-	XV_KEEP_ERRNO;
-	struct xv_qp_opts o;
-
-	xv_tx_op(tx, XV_OBJ_QP, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || !o.pd || !o.send_cq) {
-		xv_tx_fail(tx, -EINVAL);
-		return xv_tx_end(tx);
-	}
-	xv_tx_new(tx, XV_FIX_QP, &qp->obj);
-	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
-		  o.pd->obj.handle);
-	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, &o.send_cq->obj,
-		  o.send_cq->obj.handle);
-	if (o.recv_cq)
-		xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_RECV_CQ,
-			  &o.recv_cq->obj, o.recv_cq->obj.handle);
-	put_events(tx, o.eventq, o.cookie);
-	put_u32(tx, XV_GRP_CAPS, XV_CAPS_SEND_WR, o.send_wr);
-	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
-	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_SEND_SGE, o.send_sge);
-	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_RECV_SGE, o.recv_sge);
-	put_u32_if(tx, XV_GRP_ACCESS, XV_ACCESS_FLAGS, o.access);
-	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PORT, o.port);
-	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PKEY_INDEX, o.pkey_index);
-	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, o.type);
-	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_SQ_SIG_ALL, o.sq_sig_all);
-	put_info(tx, &qp->info, sizeof(qp->info));
-	if (qp->obj.tx == tx) {
-		qp->send_cq = o.send_cq;
-		qp->recv_cq = o.recv_cq ? o.recv_cq : o.send_cq;
-	}
-	return xv_tx_end(tx);
-}
-
-XV_PUBLIC int xv_qp_post_recv(struct xv_tx *tx, struct xv_qp *qp,
-			      const struct xv_recv *recvs, unsigned int n)
-{
-	XV_KEEP_ERRNO;
-
-	xv_tx_op(tx, XV_OBJ_QP, XV_M_POST_RECV);
-	put_self(tx, &qp->obj);
-	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_RECVS, recvs,
-		   (size_t)n * sizeof(*recvs));
-	xv_tx_after(tx, XV_FIX_FIRST_RECVS, &qp->obj, n);
-	return xv_tx_end(tx);
-}
-
 static void put_address(struct xv_tx *tx, const struct xv_qp_attr *a)
 {
 	static const uint8_t no_gid[16];
@@ -379,6 +329,63 @@ static void put_path(struct xv_tx *tx, const struct xv_qp_attr *a)
 		if (val || a->zero & XV_ZERO_PATH(fields[i].id))
 			put_u32(tx, XV_GRP_PATH, fields[i].id, val);
 	}
+}
+
+XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
+			   const struct xv_qp_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_qp_attr attr = {};
+	struct xv_qp_opts o;
+
+	xv_tx_op(tx, XV_OBJ_QP, XV_M_CREATE);
+	if (get_opts(&o, sizeof(o), opts) || !o.pd || !o.send_cq ||
+	    (o.connect && (get_opts(&attr, sizeof(attr), o.connect) ||
+			   attr.reserved || attr.state))) {
+		xv_tx_fail(tx, -EINVAL);
+		return xv_tx_end(tx);
+	}
+	xv_tx_new(tx, XV_FIX_QP, &qp->obj);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
+		  o.pd->obj.handle);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, &o.send_cq->obj,
+		  o.send_cq->obj.handle);
+	if (o.recv_cq)
+		xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_RECV_CQ,
+			  &o.recv_cq->obj, o.recv_cq->obj.handle);
+	put_events(tx, o.eventq, o.cookie);
+	put_u32(tx, XV_GRP_CAPS, XV_CAPS_SEND_WR, o.send_wr);
+	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
+	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_SEND_SGE, o.send_sge);
+	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_RECV_SGE, o.recv_sge);
+	put_u32_if(tx, XV_GRP_ACCESS, XV_ACCESS_FLAGS, o.access);
+	if (!o.connect) {
+		attr.port = o.port;
+		attr.pkey_index = o.pkey_index;
+	}
+	put_address(tx, &attr);
+	put_path(tx, &attr);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, o.type);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_SQ_SIG_ALL, o.sq_sig_all);
+	put_info(tx, &qp->info, sizeof(qp->info));
+	if (qp->obj.tx == tx) {
+		qp->send_cq = o.send_cq;
+		qp->recv_cq = o.recv_cq ? o.recv_cq : o.send_cq;
+	}
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_qp_post_recv(struct xv_tx *tx, struct xv_qp *qp,
+			      const struct xv_recv *recvs, unsigned int n)
+{
+	XV_KEEP_ERRNO;
+
+	xv_tx_op(tx, XV_OBJ_QP, XV_M_POST_RECV);
+	put_self(tx, &qp->obj);
+	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_RECVS, recvs,
+		   (size_t)n * sizeof(*recvs));
+	xv_tx_after(tx, XV_FIX_FIRST_RECVS, &qp->obj, n);
+	return xv_tx_end(tx);
 }
 
 static int change(struct xv_tx *tx, unsigned int method, struct xv_qp *qp,

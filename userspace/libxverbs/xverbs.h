@@ -52,7 +52,7 @@ extern "C" {
  * As in xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 64)). C only.
  */
 #define XV_OPTS(type, ...)						\
-	(&(const struct type){ .size = sizeof(struct type), ##__VA_ARGS__ })
+	(&(const struct type){ .size = sizeof(struct type), __VA_ARGS__ })
 
 /* ------------------------------------------------------------------------
  * Devices and contexts
@@ -609,6 +609,8 @@ int xv_cq_query(struct xv_tx *tx, struct xv_cq *cq, struct xv_cq_info *info);
 /** xv_cq_destroy() - destroy a completion queue; as xv_pd_destroy() */
 int xv_cq_destroy(struct xv_tx *tx, struct xv_cq *cq);
 
+struct xv_qp_attr;
+
 /**
  * struct xv_qp_opts - what a queue pair shall be
  * @size: bytes of this struct
@@ -624,8 +626,11 @@ int xv_cq_destroy(struct xv_tx *tx, struct xv_cq *cq);
  * @recv_sge: pieces of one receive; 0: 1
  * @sq_sig_all: 1: every send completes
  * @access: XV_ACCESS_REMOTE_*, what the peer may do
- * @port: port of the device; 0: 1
- * @pkey_index: entry of the port's P_Key table
+ * @port: port of the device; 0: 1; not used with @connect
+ * @pkey_index: entry of the port's P_Key table; not used with @connect
+ * @connect: the peer and the way there, if both are known already: the queue
+ *	pair is in RTS after the commit, its first receives posted before. NULL:
+ *	it stays in INIT, for xv_qp_connect(). Its access is not used
  */
 struct xv_qp_opts {
 	uint32_t size;
@@ -643,10 +648,11 @@ struct xv_qp_opts {
 	uint32_t access;
 	uint32_t port;
 	uint32_t pkey_index;
+	const struct xv_qp_attr *connect;
 };
 
 /**
- * xv_qp_create() - make a queue pair, in state INIT
+ * xv_qp_create() - make a queue pair, in state INIT or connected
  * @tx: transaction or xv_now()
  * @qp: gets the queue pair
  * @opts: what it shall be
