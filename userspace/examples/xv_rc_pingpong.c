@@ -103,15 +103,20 @@ static int fail_txn(const struct pingpong *p, const struct xv_tx *tx)
  * server does the same if the first message is not one of ours; else it checks
  * the client's content and returns it.
  */
+static uint8_t content_byte(unsigned int i, uint32_t *x)
+{
+	*x = *x * 1664525U + 1013904223U;
+	/* The stock server's own check wants each page to begin with 0. */
+	return i % 4096 ? *x >> 24 : 0;
+}
+
 static void make_content(uint8_t *buf, unsigned int size, uint32_t turn)
 {
 	uint32_t x = 0x9e3779b9U * (turn + 1);
 	unsigned int i;
 
-	for (i = 0; i < size; i++) {
-		x = x * 1664525U + 1013904223U;
-		buf[i] = x >> 24;
-	}
+	for (i = 0; i < size; i++)
+		buf[i] = content_byte(i, &x);
 }
 
 static bool content_is(const uint8_t *buf, unsigned int size, uint32_t turn)
@@ -119,11 +124,9 @@ static bool content_is(const uint8_t *buf, unsigned int size, uint32_t turn)
 	uint32_t x = 0x9e3779b9U * (turn + 1);
 	unsigned int i;
 
-	for (i = 0; i < size; i++) {
-		x = x * 1664525U + 1013904223U;
-		if (buf[i] != (uint8_t)(x >> 24))
+	for (i = 0; i < size; i++)
+		if (buf[i] != content_byte(i, &x))
 			return false;
-	}
 	return true;
 }
 
@@ -495,13 +498,16 @@ static int run(struct pingpong *p)
 	/* A message is sent when the one before was sent and answered. */
 	unsigned int lead = opt->server ? 1 : 0;
 	struct xv_wc wc[8];
+	unsigned int want;
 	int ret, i, n;
 
 	while (p->sent < opt->iters || p->received < opt->iters) {
 		if (!p->send_pending && p->sent < opt->iters &&
 		    p->sent < p->received + lead && queue_send(p))
 			return -1;
-		ret = xv_submit_and_wait(&p->qp, &p->cq, 1,
+		/* Our send, and the answer to it or the next question. */
+		want = p->send_pending + (p->received < opt->iters);
+		ret = xv_submit_and_wait(&p->qp, &p->cq, want,
 					 opt->timeout_s * 1000000000LL);
 		if (ret == -EINTR)
 			continue;
