@@ -213,9 +213,8 @@ static int do_txn(struct xv_txn *txn)
 			*record = err;
 		if (fake.scribble)
 			scribble(txn);
-		if (fake.batch_done) {
+		if (fake.batch_done)
 			return fake.batch_done;
-		}
 		errno = err.err;
 		return -1;
 	}
