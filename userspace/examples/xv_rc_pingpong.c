@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages to and fro over a reliable connection, against itself or against
+ * Messages back and forth over a reliable connection, against itself or against
  * rdma-core's ibv_rc_pingpong, in both roles.
  *
  * Copyright (c) 2026 The xverbs authors

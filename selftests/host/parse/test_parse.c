@@ -85,7 +85,11 @@ static void too_long(struct msg *m)
 }
 static void bad_flags(struct msg *m) { header(m)->flags |= 0x80; }
 static void bad_reserved(struct msg *m) { header(m)->reserved = 1; }
-static void no_ops(struct msg *m) { header(m)->num_ops = 0; }
+static void no_ops(struct msg *m)
+{
+	header(m)->num_ops = 0;
+}
+
 static void ops_65(struct msg *m) { header(m)->num_ops = 65; }
 static void ops_more(struct msg *m) { header(m)->num_ops++; }
 static void op_flags(struct msg *m) { first_op(m)->flags = 1; }
