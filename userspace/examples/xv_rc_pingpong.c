@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages there and back over a reliable connection, against itself or against
+ * Messages back and forth over a reliable connection, against itself or against
  * rdma-core's ibv_rc_pingpong, in both roles.
  *
  * Copyright (c) 2026 The xverbs authors
@@ -101,12 +101,12 @@ static int fail_txn(const struct pingpong *p, const struct xv_tx *tx)
  * Stock programs send and receive in the same buffer, so they return what they
  * got. A client makes a new content for each turn and checks what returns. A
  * server does the same if the first message is not one of ours; else it checks
- * the client's content and returns it.
+ * the client's content and returns it. The check of the stock program wants a
+ * zero at the start of each page.
  */
-static uint8_t content_byte(unsigned int i, uint32_t *x)
+static uint8_t content_byte(uint32_t *x, unsigned int i)
 {
 	*x = *x * 1664525U + 1013904223U;
-	/* The stock server's own check wants each page to begin with 0. */
 	return i % 4096 ? *x >> 24 : 0;
 }
 
@@ -116,7 +116,7 @@ static void make_content(uint8_t *buf, unsigned int size, uint32_t turn)
 	unsigned int i;
 
 	for (i = 0; i < size; i++)
-		buf[i] = content_byte(i, &x);
+		buf[i] = content_byte(&x, i);
 }
 
 static bool content_is(const uint8_t *buf, unsigned int size, uint32_t turn)
@@ -125,7 +125,7 @@ static bool content_is(const uint8_t *buf, unsigned int size, uint32_t turn)
 	unsigned int i;
 
 	for (i = 0; i < size; i++)
-		if (buf[i] != content_byte(i, &x))
+		if (buf[i] != content_byte(&x, i))
 			return false;
 	return true;
 }

@@ -411,12 +411,12 @@ int xv_txn_attr_ref(struct xv_tx *tx, unsigned int group, unsigned int id,
 /** xv_txn_attr_new() - a new handle; see xv_txn_get(); as xv_txn_attr() */
 int xv_txn_attr_new(struct xv_tx *tx, unsigned int group, unsigned int id);
 /**
- * xv_txn_attr_in() - an input buffer
+ * xv_txn_attr_in() - an input buffer; as xv_txn_attr()
  * @tx: the transaction
  * @group: enum xv_group
  * @id: the attribute
  * @buf: the bytes
- * @len: their number
+ * @len: how many, 0 to 65535
  *
  * Up to 8 bytes are copied into the attribute. More stay where they are, and
  * must until the commit.

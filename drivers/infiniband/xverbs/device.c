@@ -12,7 +12,6 @@
 #include <linux/cgroup_rdma.h>
 #include <linux/fs.h>
 #include <linux/idr.h>
-#include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <linux/seq_file.h>
@@ -25,6 +24,7 @@
 #include "data/data.h"
 #include "debugfs.h"
 #include "device.h"
+#include "file.h"
 #include "objects/objects.h"
 
 #define CREATE_TRACE_POINTS

@@ -42,7 +42,7 @@ struct xv_dev {
 	bool gone;
 	bool driver_ok;
 	struct srcu_struct srcu;
-	struct mutex files_lock;
+	struct mutex files_lock;	/* outside of xv_file.teardown */
 	struct list_head files;
 	atomic_t num_zombies;
 	atomic_t num_leaked;

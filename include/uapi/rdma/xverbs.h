@@ -662,6 +662,7 @@ struct xv_area {
  * @attached: what the attached queues have now
  * @comp_vector: completion vector
  * @restrack_id: identifier which `rdma resource show cq` prints
+ * @reserved: 0
  */
 struct xv_cq_info {
 	struct xv_area area;

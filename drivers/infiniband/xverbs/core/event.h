@@ -31,7 +31,7 @@
  */
 struct xv_eventq {
 	struct xv_uobj uobj;
-	spinlock_t lock;
+	spinlock_t lock;	/* see the lock order in uobj.h */
 	struct list_head nodes;
 	wait_queue_head_t wait;
 	bool closed;

@@ -61,10 +61,12 @@ static const struct xv_reason_spec xv_reasons[] = {
  */
 int xv_reason_errno(u16 reason)
 {
+	int err = EIO;
+
 	/* The table is dense and begins at 1; validation proves it. */
-	if (!reason || reason > ARRAY_SIZE(xv_reasons))
-		return EIO;
-	return xv_reasons[reason - 1].err;
+	if (reason && reason <= ARRAY_SIZE(xv_reasons))
+		err = xv_reasons[reason - 1].err;
+	return err;
 }
 
 /**

@@ -5,10 +5,7 @@
  * Copyright (c) 2026 The xverbs authors
  */
 #include <linux/cgroup_rdma.h>
-#include <linux/memcontrol.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include "../data/area.h"
 #include "../device.h"
 #include "../trace.h"
 #include "txn.h"
@@ -379,48 +376,11 @@ void xv_file_uncharge(struct xv_file *file, u64 bytes)
 	atomic64_sub(bytes, &file->budget);
 }
 
-/**
- * xv_file_new - state of an open device file
- * @dev: the device; gets a reference
- *
- * Return: the file or NULL.
- */
-struct xv_file *xv_file_new(struct xv_dev *dev)
-{
-	struct xv_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
-
-	if (!file)
-		return NULL;
-	file->areas = xv_areas_new();
-	if (!file->areas) {
-		kfree(file);
-		return NULL;
-	}
-	kref_init(&file->ref);
-	mutex_init(&file->teardown);
-	spin_lock_init(&file->graph);
-	xa_init_flags(&file->objs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	INIT_LIST_HEAD(&file->objects);
-	INIT_LIST_HEAD(&file->zombies);
-	INIT_LIST_HEAD(&file->link);
-	file->memcg = get_mem_cgroup_from_mm(current->mm);
-	file->pid = task_tgid_nr(current);
-	get_task_comm(file->comm, current);
-	get_device(&dev->dev);
-	file->dev = dev;
-	return file;
-}
-
 static void file_free(struct kref *ref)
 {
 	struct xv_file *file = container_of(ref, struct xv_file, ref);
 
-	xv_areas_free(file->areas);
-	xa_destroy(&file->objs);
-	kfree(file->scratch);
-	mem_cgroup_put(file->memcg);
-	put_device(&file->dev->dev);
-	kfree(file);
+	file->free(file);
 }
 
 void xv_file_put(struct xv_file *file)

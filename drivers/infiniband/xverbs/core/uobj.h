@@ -156,6 +156,7 @@ struct xv_type_ops {
 /**
  * struct xv_file - an open device file
  * @ref: the open file, and each event queue
+ * @free: frees it with all that it owns
  * @dev: its device; held
  * @link: in xv_dev.files; a closed file stays there while it has zombies
  * @closed: released by its last user; under @teardown
@@ -179,12 +180,13 @@ struct xv_type_ops {
  */
 struct xv_file {
 	struct kref ref;
+	void (*free)(struct xv_file *file);
 	struct xv_dev *dev;
 	struct list_head link;
-	struct mutex teardown;
+	struct mutex teardown;	/* see the lock order above */
 	bool closed;
 	bool gone;
-	spinlock_t graph;
+	spinlock_t graph;	/* see the lock order above */
 	struct xarray objs;
 	u32 next_handle;
 	u64 next_seq;
@@ -220,6 +222,7 @@ static inline void xv_uobj_get(struct xv_uobj *obj)
 /* Live objects only; a published object is fully built (pairs with publish). */
 static inline bool xv_uobj_is_live(const struct xv_uobj *obj)
 {
+	/* Pairs with xv_uobj_publish(). */
 	return smp_load_acquire(&obj->state) == XV_S_LIVE;
 }
 
@@ -258,7 +261,6 @@ struct xv_uobj *xv_uobj_outside_child(struct xv_uobj *obj, struct xv_call *call)
 
 /* ---- for files and devices ---- */
 
-struct xv_file *xv_file_new(struct xv_dev *dev);
 void xv_file_put(struct xv_file *file);
 void xv_file_close(struct xv_file *file);
 void xv_file_remove(struct xv_file *file);

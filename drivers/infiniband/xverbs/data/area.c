@@ -48,7 +48,7 @@ struct xv_area_mem {
  * @areas: the areas
  */
 struct xv_areas {
-	struct mutex lock;
+	struct mutex lock;	/* innermost */
 	u32 num;
 	struct xv_area_mem *areas[XV_AREA_MAX];
 };

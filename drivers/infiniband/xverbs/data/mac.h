@@ -38,7 +38,7 @@ struct xv_mac {
  * @slots: by hash of the key
  */
 struct xv_mac_cache {
-	spinlock_t lock;
+	spinlock_t lock;	/* innermost */
 	u32 epoch;
 	struct xv_mac slots[XV_MAC_SLOTS];
 };

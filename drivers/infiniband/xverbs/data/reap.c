@@ -66,6 +66,7 @@ static void reaper_end(struct xv_reaper *r)
 static void set_done(struct xv_queue *q, u32 done)
 {
 	WRITE_ONCE(q->done, done);
+	/* The completion is in the ring before its slot is free. */
 	smp_store_release(q->shared_done, done);
 }
 

@@ -59,7 +59,7 @@ struct xv_held {
 struct xv_cq {
 	struct xv_uobj uobj;
 	struct ib_cq *ibcq;
-	struct mutex lock;
+	struct mutex lock;	/* see the lock order above */
 	struct xv_chunk chunk;
 	struct xv_cq_ring *ring;
 	struct xv_wc *entries;

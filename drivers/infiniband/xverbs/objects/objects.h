@@ -16,5 +16,4 @@ extern const struct xv_type xv_type_mr;
 extern const struct xv_type xv_type_cq;
 extern const struct xv_type xv_type_qp;
 
-
 #endif /* _XV_OBJECTS_H */

@@ -13,8 +13,8 @@
 #include "cq.h"
 
 /* Flags of struct xv_shadow. */
-#define XV_SHADOW_TELL	(1U << 0)	/* the user wants to see the completion */
-#define XV_SHADOW_OURS	(1U << 1)	/* never posted: we complete it */
+#define XV_SHADOW_TELL	BIT(0)	/* the user wants to see the completion */
+#define XV_SHADOW_OURS	BIT(1)	/* never posted: we complete it */
 
 /**
  * struct xv_shadow - what we keep of an entry until it completes
@@ -113,7 +113,7 @@ struct xv_qp {
 	struct xv_uobj uobj;
 	struct xv_edge edges[XV_QP_NUM_EDGES];
 	struct ib_qp *ibqp;
-	struct mutex lock;
+	struct mutex lock;	/* see the lock order in cq.h */
 	struct xv_chunk chunk;
 	struct xv_qp_ring *ring;
 	struct xv_send *sends;
