@@ -110,21 +110,61 @@ static void too_long(struct msg *m)
 	m->len = XV_MAX_BYTES + 8;
 	header(m)->length = m->len;
 }
-static void bad_flags(struct msg *m) { header(m)->flags |= 0x80; }
-static void bad_reserved(struct msg *m) { header(m)->reserved = 1; }
+
+static void bad_flags(struct msg *m)
+{
+	header(m)->flags |= 0x80;
+}
+
+static void bad_reserved(struct msg *m)
+{
+	header(m)->reserved = 1;
+}
+
 static void no_ops(struct msg *m)
 {
 	header(m)->num_ops = 0;
 }
 
-static void ops_65(struct msg *m) { header(m)->num_ops = 65; }
-static void ops_more(struct msg *m) { header(m)->num_ops++; }
-static void op_flags(struct msg *m) { first_op(m)->flags = 1; }
-static void op_reserved0(struct msg *m) { first_op(m)->reserved[0] = 1; }
-static void op_reserved1(struct msg *m) { first_op(m)->reserved[1] = 1; }
-static void attrs_65(struct msg *m) { first_op(m)->num_attrs = 65; }
-static void attrs_more(struct msg *m) { first_op(m)->num_attrs++; }
-static void attrs_less(struct msg *m) { first_op(m)->num_attrs--; }
+static void ops_65(struct msg *m)
+{
+	header(m)->num_ops = 65;
+}
+
+static void ops_more(struct msg *m)
+{
+	header(m)->num_ops++;
+}
+
+static void op_flags(struct msg *m)
+{
+	first_op(m)->flags = 1;
+}
+
+static void op_reserved0(struct msg *m)
+{
+	first_op(m)->reserved[0] = 1;
+}
+
+static void op_reserved1(struct msg *m)
+{
+	first_op(m)->reserved[1] = 1;
+}
+
+static void attrs_65(struct msg *m)
+{
+	first_op(m)->num_attrs = 65;
+}
+
+static void attrs_more(struct msg *m)
+{
+	first_op(m)->num_attrs++;
+}
+
+static void attrs_less(struct msg *m)
+{
+	first_op(m)->num_attrs--;
+}
 
 /* 64 operations with one attribute each. */
 static void many_ops(struct msg *m)
