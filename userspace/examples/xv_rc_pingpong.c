@@ -594,7 +594,7 @@ static void print_usage(FILE *out)
 }
 
 static int parse_number(const char *arg, unsigned int min, unsigned int max,
-		  unsigned int *out)
+			unsigned int *out)
 {
 	unsigned long val;
 	char *end;
