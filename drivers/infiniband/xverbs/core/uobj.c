@@ -97,7 +97,9 @@ static void uncharge_rdma_cgroup(struct xv_uobj *obj)
  * @call: the call
  * @op: the operation that makes it; gets the object in @op->obj
  *
- * The object is write-locked and its handle is taken, but answers nobody.
+ * The object is write-locked and its handle is taken, but answers nobody. The
+ * call has a reference, since an event queue can be closed as soon as it is
+ * published.
  *
  * Return: 0 or what xv_fail() returned.
  */
@@ -114,7 +116,9 @@ int xv_uobj_reserve(struct xv_call *call, struct xv_opx *op)
 	obj = kzalloc(ops->size, GFP_KERNEL_ACCOUNT);
 	if (!obj)
 		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
+	/* One for its existence and one for the call. */
 	kref_init(&obj->ref);
+	kref_get(&obj->ref);
 	atomic_set(&obj->usecnt, -1);
 	obj->type = op->type;
 	obj->file = file;
