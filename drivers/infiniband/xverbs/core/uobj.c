@@ -14,17 +14,19 @@
 static void uobj_free(struct kref *ref)
 {
 	struct xv_uobj *obj = container_of(ref, struct xv_uobj, ref);
+	struct xv_file *file = obj->file;
 
 	if (obj->type->ops->free)
 		obj->type->ops->free(obj);
 	kfree_rcu(obj, rcu);
+	xv_file_put(file);
 }
 
 /**
  * xv_uobj_put - drop a reference
  * @obj: the object
  *
- * Context: any.
+ * Context: may sleep, unless somebody else is known to hold one too.
  */
 void xv_uobj_put(struct xv_uobj *obj)
 {
@@ -122,6 +124,7 @@ int xv_uobj_reserve(struct xv_call *call, struct xv_opx *op)
 	atomic_set(&obj->usecnt, -1);
 	obj->type = op->type;
 	obj->file = file;
+	kref_get(&file->ref);
 	INIT_LIST_HEAD(&obj->children);
 	obj->num_edges = ops->num_edges;
 	obj->edges = (void *)obj + ops->edges;
@@ -160,6 +163,7 @@ err_uncharge:
 	uncharge_rdma_cgroup(obj);
 err_free:
 	kfree(obj);
+	xv_file_put(file);
 	return ret;
 }
 

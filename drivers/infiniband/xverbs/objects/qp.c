@@ -315,6 +315,10 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 
 	mutex_lock(&qp->lock);
 	qp->dead = true;
+	mutex_unlock(&qp->lock);
+	if (cancel_work_sync(&qp->work))
+		xv_uobj_put(obj);
+	mutex_lock(&qp->lock);
 	xv_qp_auto_reap(qp, false);
 	if (qp->state != XV_QPS_RESET && qp->sq.attached && (qp->sq.polled != qp->sq.posted ||
 					  qp->rq.polled != qp->rq.posted) &&
