@@ -270,6 +270,7 @@ static int eventq_release(struct inode *inode, struct file *filp)
 	if (!q)
 		return 0;
 	file = q->uobj.file;
+	kref_get(&file->ref);
 	mutex_lock(&file->teardown);
 	spin_lock_irq(&q->lock);
 	q->closed = true;
@@ -321,7 +322,6 @@ int xv_eventq_reserve(struct xv_call *call, struct xv_opx *op,
 				   XV_R_FILES : XV_R_MEMORY,
 				   PTR_ERR(q->filp));
 	}
-	kref_get(&call->file->ref);
 	slot->data = q->fd;
 	return 0;
 }
@@ -336,7 +336,6 @@ void xv_eventq_unreserve(struct xv_uobj *obj)
 
 	put_unused_fd(q->fd);
 	fput(q->filp);
-	xv_file_put(obj->file);
 }
 
 /**

@@ -647,8 +647,10 @@ static void commit(struct xv_call *call)
 		struct xv_opx *op = &call->parsed.ops[i];
 
 		trace_xv_commit(call, op, 0);
-		if (op->method->class == XV_C_CREATE)
-			xv_uobj_unlock_write(op->obj);
+		if (op->method->class != XV_C_CREATE)
+			continue;
+		xv_uobj_unlock_write(op->obj);
+		xv_uobj_put(op->obj);
 	}
 	unlock_all(call);
 }
@@ -669,6 +671,7 @@ static void undo(struct xv_call *call)
 				xv_uobj_kill(op->obj, XV_WHY_ABORT);
 			else
 				xv_uobj_unreserve(op->obj);
+			xv_uobj_put(op->obj);
 		}
 		op->obj = NULL;
 		op->made = false;

@@ -14,17 +14,19 @@
 static void uobj_free(struct kref *ref)
 {
 	struct xv_uobj *obj = container_of(ref, struct xv_uobj, ref);
+	struct xv_file *file = obj->file;
 
 	if (obj->type->ops->free)
 		obj->type->ops->free(obj);
 	kfree_rcu(obj, rcu);
+	xv_file_put(file);
 }
 
 /**
  * xv_uobj_put - drop a reference
  * @obj: the object
  *
- * Context: any.
+ * Context: may sleep, unless somebody else is known to hold one too.
  */
 void xv_uobj_put(struct xv_uobj *obj)
 {
@@ -97,7 +99,9 @@ static void uncharge_rdma_cgroup(struct xv_uobj *obj)
  * @call: the call
  * @op: the operation that makes it; gets the object in @op->obj
  *
- * The object is write-locked and its handle is taken, but answers nobody.
+ * The object is write-locked and its handle is taken, but answers nobody. The
+ * call has a reference, since an event queue can be closed as soon as it is
+ * published.
  *
  * Return: 0 or what xv_fail() returned.
  */
@@ -114,10 +118,13 @@ int xv_uobj_reserve(struct xv_call *call, struct xv_opx *op)
 	obj = kzalloc(ops->size, GFP_KERNEL_ACCOUNT);
 	if (!obj)
 		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
+	/* One for its existence and one for the call. */
 	kref_init(&obj->ref);
+	kref_get(&obj->ref);
 	atomic_set(&obj->usecnt, -1);
 	obj->type = op->type;
 	obj->file = file;
+	kref_get(&file->ref);
 	INIT_LIST_HEAD(&obj->children);
 	obj->num_edges = ops->num_edges;
 	obj->edges = (void *)obj + ops->edges;
@@ -156,6 +163,7 @@ err_uncharge:
 	uncharge_rdma_cgroup(obj);
 err_free:
 	kfree(obj);
+	xv_file_put(file);
 	return ret;
 }
 

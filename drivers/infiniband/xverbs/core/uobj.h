@@ -82,8 +82,8 @@ struct xv_edge {
  * @handle: its name; 0 for event queues
  * @seq: order of creation on its file
  * @type: its type
- * @file: the file that it lives on; not held, see @ref of struct xv_file for
- *	objects that outlive calls
+ * @file: the file that it lives on; held, since a work item or an event queue
+ *	may have the last reference
  * @all: in xv_file.objects or xv_file.zombies; under xv_file.graph
  * @children: edges of the objects that depend on it; under xv_file.graph
  * @edges: its own edges to parents, in the type's struct
@@ -155,7 +155,7 @@ struct xv_type_ops {
 
 /**
  * struct xv_file - an open device file
- * @ref: the open file, and each event queue
+ * @ref: the open file, and the memory of each object
  * @free: frees it with all that it owns
  * @dev: its device; held
  * @link: in xv_dev.files; a closed file stays there while it has zombies

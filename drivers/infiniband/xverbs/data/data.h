@@ -25,13 +25,14 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 		     const struct xv_recv *recvs, u32 num, u32 *done);
 void xv_qp_post_early(struct xv_qp *qp);
 void xv_qp_flush_early(struct xv_qp *qp);
+void xv_qp_work(struct work_struct *work);
 
 /* reap.c */
 void xv_cq_handler(struct ib_cq *ibcq, void *context);
 void xv_cq_work(struct work_struct *work);
 void xv_cq_kick(struct xv_cq *cq);
 void xv_cq_reap(struct xv_cq *cq);
-bool xv_cq_settle(struct xv_cq *cq);
+void xv_cq_settle(struct xv_cq *cq);
 bool xv_cq_arm(struct xv_cq *cq);
 u32 xv_cq_ready(const struct xv_cq *cq);
 int xv_queue_attach(struct xv_queue *q);
@@ -41,6 +42,7 @@ bool xv_queue_drain(struct xv_queue *q);
 void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
 		       u8 opcode, u8 status);
+void xv_qp_failed(struct xv_qp *qp);
 void xv_qp_freeze(struct xv_qp *qp);
 void xv_qp_thaw(struct xv_qp *qp);
 void xv_qp_auto_reap(struct xv_qp *qp, bool on);

@@ -127,7 +127,7 @@ static void submit_one(struct xv_entry *e, struct xv_enter_qp *what)
 static bool reap_and_arm(struct xv_entry *e, bool sleep)
 {
 	struct xv_cq *cq = e->cq;
-	bool again;
+	bool again = false;
 
 	mutex_lock(&cq->lock);
 	xv_cq_reap(cq);
@@ -135,8 +135,8 @@ static bool reap_and_arm(struct xv_entry *e, bool sleep)
 		WRITE_ONCE(cq->want_event, true);
 		e->arg.flags &= ~XV_ENTER_F_ARM;
 	}
-	again = xv_cq_settle(cq);
-	if (sleep && !again && xv_cq_ready(cq) < e->arg.min_complete)
+	xv_cq_settle(cq);
+	if (sleep && xv_cq_ready(cq) < e->arg.min_complete)
 		again = xv_cq_arm(cq);
 	mutex_unlock(&cq->lock);
 	return !again;
@@ -159,9 +159,10 @@ static int work_once(struct xv_entry *e, bool submit, bool sleep, bool *idle)
 		return -ENODEV;
 	}
 	for (i = 0; submit && i < e->arg.num_qps; i++) {
+		if (fatal_signal_pending(current))
+			break;
 		submit_one(e, &e->qps[i]);
-		if (need_resched())
-			cond_resched();
+		cond_resched();
 	}
 	if (e->cq)
 		*idle = reap_and_arm(e, sleep && !e->err);

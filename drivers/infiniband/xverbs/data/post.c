@@ -52,13 +52,15 @@ union xv_scratch {
 	struct xv_recv_wr recvs[XV_CHAIN];
 };
 
+static_assert(sizeof(union xv_scratch) <= PAGE_SIZE);
+
 /* A file keeps one spare, so that ENTER seldom allocates. */
-static union xv_scratch *scratch_get(struct xv_file *file)
+static union xv_scratch *scratch_get(struct xv_file *file, gfp_t flags)
 {
 	union xv_scratch *scratch = xchg(&file->scratch, NULL);
 
 	if (!scratch)
-		scratch = kmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
+		scratch = kmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT | flags);
 	return scratch;
 }
 
@@ -369,6 +371,7 @@ static u32 post_sends(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
 			*reason = XV_R_DRIVER;
 			copy_send(entry, qp, qp->sq.posted);
 		}
+		cond_resched();
 	} while (!*reason && done < max);
 	return done;
 }
@@ -387,7 +390,23 @@ void xv_qp_flush_early(struct xv_qp *qp)
 		copy_send(&entry, qp, q->posted);
 		xv_queue_complete(q, qp, entry.wr_id, entry.opcode,
 				  XV_WC_FLUSH_ERR);
+		cond_resched();
 	}
+}
+
+/**
+ * xv_qp_work - end the sends that wait in the ring of a failed queue pair
+ * @work: the work item
+ */
+void xv_qp_work(struct work_struct *work)
+{
+	struct xv_qp *qp = container_of(work, struct xv_qp, work);
+
+	mutex_lock(&qp->lock);
+	if (!qp->dead && xv_qp_state(qp) == XV_QPS_ERR)
+		xv_qp_flush_early(qp);
+	mutex_unlock(&qp->lock);
+	xv_uobj_put(&qp->uobj);
 }
 
 static bool is_protection(u16 reason)
@@ -438,10 +457,8 @@ void xv_qp_post_early(struct xv_qp *qp)
 	lockdep_assert_held(&qp->lock);
 	if (qp->sq.posted == qp->sq.taken)
 		return;
-	/* Commit may not fail: without memory the next ENTER posts them. */
-	scratch = scratch_get(qp->uobj.file);
-	if (!scratch)
-		return;
+	/* Commit may not fail, and this is one page. */
+	scratch = scratch_get(qp->uobj.file, __GFP_NOFAIL);
 	post_early(qp, scratch);
 	scratch_put(qp->uobj.file, scratch);
 }
@@ -549,6 +566,7 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 		}
 		done += n;
 		q->taken = q->posted;
+		cond_resched();
 	}
 	return done;
 }
@@ -572,7 +590,7 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 	*done = 0;
 	if (num > xv_queue_free(&qp->rq))
 		return XV_R_QUEUE_FULL;
-	scratch = scratch_get(call->file);
+	scratch = scratch_get(call->file, 0);
 	if (!scratch)
 		return XV_R_MEMORY;
 	mutex_lock(&qp->lock);
@@ -622,7 +640,7 @@ static u16 submit_recvs(struct xv_qp *qp, union xv_scratch *scratch,
 void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
 {
 	struct xv_file *file = qp->uobj.file;
-	union xv_scratch *scratch = scratch_get(file);
+	union xv_scratch *scratch = scratch_get(file, 0);
 	u16 reason = XV_R_MEMORY;
 
 	if (!scratch)

@@ -267,7 +267,7 @@ static void reap_one(struct xv_reaper *r, const struct ib_wc *ibwc)
 	if (n > READ_ONCE(q->posted) - q->polled)
 		return;
 	if (ibwc->status != IB_WC_SUCCESS)
-		WRITE_ONCE(qp->failed, true);
+		xv_qp_failed(qp);
 	else if (recv)
 		note_receive(qp);
 	while (n--) {
@@ -329,27 +329,6 @@ bool xv_cq_arm(struct xv_cq *cq)
 				IB_CQ_REPORT_MISSED_EVENTS) > 0;
 }
 
-/**
- * xv_cq_settle - what is to be done after reaping
- * @cq: the CQ, its mutex held
- *
- * Raises the completion event if it was asked for, and arms the CQ if somebody
- * who does not call ENTER depends on it.
- *
- * Return: true if the caller has to reap again.
- */
-bool xv_cq_settle(struct xv_cq *cq)
-{
-	lockdep_assert_held(&cq->lock);
-	if (cq->want_event && xv_cq_ready(cq)) {
-		WRITE_ONCE(cq->want_event, false);
-		xv_event_raise(&cq->events, XV_EV_COMPLETION);
-	}
-	if (!cq->want_event && !cq->auto_reap)
-		return false;
-	return xv_cq_arm(cq);
-}
-
 static void queue_reap(struct xv_cq *cq)
 {
 	/* The work item has its own reference, dropped when it has run. */
@@ -359,6 +338,25 @@ static void queue_reap(struct xv_cq *cq)
 		return;
 	if (!queue_work(xv_wq, &cq->work))
 		xv_uobj_put(&cq->uobj);
+}
+
+/**
+ * xv_cq_settle - what is to be done after reaping
+ * @cq: the CQ, its mutex held
+ *
+ * Raises the completion event if it was asked for, and arms the CQ if somebody
+ * who does not call ENTER depends on it. What came meanwhile and may not be
+ * notified is left to the work item.
+ */
+void xv_cq_settle(struct xv_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (cq->want_event && xv_cq_ready(cq)) {
+		WRITE_ONCE(cq->want_event, false);
+		xv_event_raise(&cq->events, XV_EV_COMPLETION);
+	}
+	if ((cq->want_event || cq->auto_reap) && xv_cq_arm(cq))
+		queue_reap(cq);
 }
 
 /**
@@ -394,14 +392,11 @@ void xv_cq_kick(struct xv_cq *cq)
 void xv_cq_work(struct work_struct *work)
 {
 	struct xv_cq *cq = container_of(work, struct xv_cq, work);
-	bool again;
 
 	mutex_lock(&cq->lock);
 	xv_cq_reap(cq);
-	again = xv_cq_settle(cq);
+	xv_cq_settle(cq);
 	mutex_unlock(&cq->lock);
-	if (again)
-		queue_reap(cq);
 	xv_uobj_put(&cq->uobj);
 }
 
@@ -546,6 +541,24 @@ void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
 }
 
 /* ---- queue pairs ---- */
+
+/**
+ * xv_qp_failed - the driver has moved a queue pair to ERR
+ * @qp: the queue pair
+ *
+ * Sends that wait in the ring end now, by a work item, since the caller may
+ * hold the CQ mutex or be in any context.
+ */
+void xv_qp_failed(struct xv_qp *qp)
+{
+	if (READ_ONCE(qp->failed))
+		return;
+	WRITE_ONCE(qp->failed, true);
+	if (READ_ONCE(qp->dead) || !kref_get_unless_zero(&qp->uobj.ref))
+		return;
+	if (!queue_work(xv_wq, &qp->work))
+		xv_uobj_put(&qp->uobj);
+}
 
 static void freeze_cq(struct xv_cq *cq, bool on)
 {

@@ -28,15 +28,15 @@ static void qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_QP_FATAL:
-		WRITE_ONCE(qp->failed, true);
+		xv_qp_failed(qp);
 		xv_event_raise(&qp->events, XV_EV_QP_FATAL);
 		break;
 	case IB_EVENT_QP_REQ_ERR:
-		WRITE_ONCE(qp->failed, true);
+		xv_qp_failed(qp);
 		xv_event_raise(&qp->events, XV_EV_QP_REQUEST_ERROR);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
-		WRITE_ONCE(qp->failed, true);
+		xv_qp_failed(qp);
 		xv_event_raise(&qp->events, XV_EV_QP_ACCESS_ERROR);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
@@ -221,6 +221,7 @@ static int qp_create(struct xv_call *call, struct xv_opx *op)
 	if (!recv_cq)
 		recv_cq = send_cq;
 	mutex_init(&qp->lock);
+	INIT_WORK(&qp->work, xv_qp_work);
 	qp->type = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, XV_QPT_RC);
 	qp->sig_all = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_SQ_SIG_ALL, 0);
 	qp->state = XV_QPS_RESET;
@@ -314,8 +315,12 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 
 	mutex_lock(&qp->lock);
 	qp->dead = true;
+	mutex_unlock(&qp->lock);
+	if (cancel_work_sync(&qp->work))
+		xv_uobj_put(obj);
+	mutex_lock(&qp->lock);
 	xv_qp_auto_reap(qp, false);
-	if (qp->state != XV_QPS_RESET && (qp->sq.polled != qp->sq.posted ||
+	if (qp->state != XV_QPS_RESET && qp->sq.attached && (qp->sq.polled != qp->sq.posted ||
 					  qp->rq.polled != qp->rq.posted) &&
 	    !xv_qp_to_err(qp))
 		xv_qp_drain(qp);

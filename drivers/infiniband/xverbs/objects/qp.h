@@ -106,6 +106,7 @@ enum xv_qp_edge {
  * @sq_psn: our first PSN
  * @path_mtu: in bytes
  * @budget: bytes charged to the file's budget
+ * @work: ends early sends when the driver has failed
  * @events: its events
  * @nodes: one node for each kind; NULL without an event queue
  */
@@ -138,6 +139,7 @@ struct xv_qp {
 	u32 sq_psn;
 	u32 path_mtu;
 	u64 budget;
+	struct work_struct work;
 	struct xv_evsource events;
 	struct xv_evnode *nodes;
 };
