@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The data path: entering, posting, reaping.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#ifndef _XV_DATA_H
+#define _XV_DATA_H
+
+#include <linux/workqueue.h>
+#include "../objects/cq.h"
+#include "../objects/qp.h"
+
+extern struct workqueue_struct *xv_wq;
+
+/* wr_id on the device: {qp 32, generation 16, receive 1, slot 15}. */
+#define XV_WRID_RECV	0x8000U
+
+/* enter.c */
+int xv_enter(struct xv_file *file, struct xv_enter __user *arg);
+
+/* post.c */
+void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what);
+u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
+		     const struct xv_recv *recvs, u32 num, u32 *done);
+void xv_qp_post_early(struct xv_qp *qp);
+void xv_qp_flush_early(struct xv_qp *qp);
+
+/* reap.c */
+void xv_cq_handler(struct ib_cq *ibcq, void *context);
+void xv_cq_work(struct work_struct *work);
+void xv_cq_kick(struct xv_cq *cq);
+void xv_cq_reap(struct xv_cq *cq);
+bool xv_cq_settle(struct xv_cq *cq);
+bool xv_cq_arm(struct xv_cq *cq);
+u32 xv_cq_ready(const struct xv_cq *cq);
+int xv_queue_attach(struct xv_queue *q);
+void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp);
+void xv_queue_release(struct xv_queue *q);
+bool xv_queue_drain(struct xv_queue *q);
+void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp);
+void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
+		       u8 opcode, u8 status);
+void xv_qp_freeze(struct xv_qp *qp);
+void xv_qp_thaw(struct xv_qp *qp);
+void xv_qp_auto_reap(struct xv_qp *qp, bool on);
+
+#endif /* _XV_DATA_H */

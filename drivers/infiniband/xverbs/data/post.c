@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Posting: entries of the user's rings to work requests of the driver.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ *
+ * Entries lie in memory that the program can change at any time: each is copied
+ * once, and only the copy is looked at. Users name pieces of memory by the
+ * handle of a region; the keys are ours. They are values, read under RCU: a
+ * region that is destroyed meanwhile makes the driver refuse its key.
+ */
+#include <linux/bottom_half.h>
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "../core/txn.h"
+#include "../objects/mr.h"
+#include "data.h"
+
+/*
+ * With bottom halves off, rxe of Linux 6.1 executes what is posted inside the
+ * call: half the instructions of waking its tasklet, but no scheduling
+ * meanwhile. So a chain is short, in requests and in bytes.
+ */
+#define XV_CHAIN	16
+#define XV_CHAIN_BYTES	(256U << 10)
+
+/* siw answers ENOTCONN while a state change is under way. */
+#define XV_POST_TRIES	100
+
+struct xv_send_wr {
+	union {
+		struct ib_send_wr wr;
+		struct ib_rdma_wr rdma;
+		struct ib_atomic_wr atomic;
+	};
+	struct ib_sge sge[XV_MAX_SEND_SGE];
+	u8 data[XV_MAX_INLINE];
+};
+
+struct xv_recv_wr {
+	struct ib_recv_wr wr;
+	struct ib_sge sge[XV_MAX_RECV_SGE];
+};
+
+/**
+ * struct xv_scratch - room for one chain
+ * @sends: send requests
+ * @recvs: receive requests
+ */
+union xv_scratch {
+	struct xv_send_wr sends[XV_CHAIN];
+	struct xv_recv_wr recvs[XV_CHAIN];
+};
+
+/* A file keeps one spare, so that ENTER seldom allocates. */
+static union xv_scratch *scratch_get(struct xv_file *file)
+{
+	union xv_scratch *scratch = xchg(&file->scratch, NULL);
+
+	if (!scratch)
+		scratch = kmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT);
+	return scratch;
+}
+
+static void scratch_put(struct xv_file *file, union xv_scratch *scratch)
+{
+	if (cmpxchg(&file->scratch, NULL, scratch))
+		kfree(scratch);
+}
+
+/* ---- checking ---- */
+
+static struct xv_mr *find_mr(struct xv_call *call, struct xv_qp *qp, u32 handle)
+{
+	struct xv_uobj *obj;
+
+	if (call && handle & XV_SGE_FROM_OP) {
+		const struct xv_opx *op;
+		u32 index = handle & ~XV_SGE_FROM_OP;
+
+		if (index >= call->parsed.num_ops)
+			return NULL;
+		op = &call->parsed.ops[index];
+		if (!op->obj || !op->obj->hw || op->type->id != XV_OBJ_MR ||
+		    op->method->class != XV_C_CREATE)
+			return NULL;
+		return xv_to_mr(op->obj);
+	}
+	obj = xv_uobj_peek(qp->uobj.file, handle, XV_OBJ_MR);
+	return obj ? xv_to_mr(obj) : NULL;
+}
+
+static u16 build_sge(struct xv_call *call, struct xv_qp *qp,
+		     const struct xv_sge *sge, u32 need, struct ib_sge *out)
+{
+	struct xv_mr *mr = find_mr(call, qp, sge->mr);
+
+	if (!mr)
+		return XV_R_NO_HANDLE;
+	if (READ_ONCE(mr->edges[0].parent) != xv_qp_pd(qp))
+		return XV_R_MISMATCH;
+	if (sge->length > mr->length || sge->offset > mr->length - sge->length)
+		return XV_R_RANGE;
+	if (need & ~mr->access)
+		return XV_R_ACCESS;
+	out->addr = mr->iova + sge->offset;
+	out->length = sge->length;
+	out->lkey = mr->lkey;
+	return 0;
+}
+
+/* Pieces without bytes are left out: to some hardware they mean 2 GiB. */
+static u16 build_sges(struct xv_call *call, struct xv_qp *qp,
+		      const struct xv_sge *sges, u32 num, u32 need,
+		      struct ib_sge *out, int *num_out, u64 *bytes)
+{
+	u16 reason;
+	u32 i;
+
+	*num_out = 0;
+	*bytes = 0;
+	for (i = 0; i < num; i++) {
+		reason = build_sge(call, qp, &sges[i], need, &out[*num_out]);
+		if (reason)
+			return reason;
+		if (!sges[i].length)
+			continue;
+		*bytes += sges[i].length;
+		++*num_out;
+	}
+	/* One message carries 2 GiB at most (InfiniBand volume 1, 9.7). */
+	return *bytes > 1ULL << 31 ? XV_R_LENGTH : 0;
+}
+
+static u16 build_inline(struct xv_qp *qp, const struct xv_send *e,
+			struct xv_send_wr *w)
+{
+	if (!qp->can_inline)
+		return XV_R_CAPABILITY;
+	if (e->num_sge || e->inline_len > XV_MAX_INLINE)
+		return XV_R_LENGTH;
+	/* The driver copies from this address while it posts. */
+	memcpy(w->data, e->inline_data, e->inline_len);
+	w->sge[0].addr = (uintptr_t)w->data;
+	w->sge[0].length = e->inline_len;
+	w->sge[0].lkey = 0;
+	w->wr.num_sge = e->inline_len ? 1 : 0;
+	w->wr.send_flags |= IB_SEND_INLINE;
+	return 0;
+}
+
+static u16 build_opcode(const struct xv_send *e, struct xv_send_wr *w,
+			u32 *need)
+{
+	*need = 0;
+	switch (e->opcode) {
+	case XV_WR_SEND:
+		w->wr.opcode = IB_WR_SEND;
+		break;
+	case XV_WR_SEND_WITH_IMM:
+		w->wr.opcode = IB_WR_SEND_WITH_IMM;
+		w->wr.ex.imm_data = (__force __be32)e->imm_data;
+		break;
+	case XV_WR_RDMA_WRITE_WITH_IMM:
+		w->wr.ex.imm_data = (__force __be32)e->imm_data;
+		fallthrough;
+	case XV_WR_RDMA_WRITE:
+	case XV_WR_RDMA_READ:
+		w->wr.opcode = e->opcode == XV_WR_RDMA_READ ? IB_WR_RDMA_READ :
+			       e->opcode == XV_WR_RDMA_WRITE ? IB_WR_RDMA_WRITE :
+			       IB_WR_RDMA_WRITE_WITH_IMM;
+		w->rdma.remote_addr = e->remote_addr;
+		w->rdma.rkey = e->rkey;
+		if (e->opcode == XV_WR_RDMA_READ)
+			*need = XV_ACCESS_LOCAL_WRITE;
+		break;
+	case XV_WR_ATOMIC_CMP_AND_SWP:
+	case XV_WR_ATOMIC_FETCH_AND_ADD:
+		w->wr.opcode = e->opcode == XV_WR_ATOMIC_CMP_AND_SWP ?
+			       IB_WR_ATOMIC_CMP_AND_SWP :
+			       IB_WR_ATOMIC_FETCH_AND_ADD;
+		w->atomic.remote_addr = e->remote_addr;
+		w->atomic.rkey = e->rkey;
+		w->atomic.compare_add = e->compare_add;
+		w->atomic.swap = e->swap;
+		*need = XV_ACCESS_LOCAL_WRITE;
+		break;
+	default:
+		return XV_R_RANGE;
+	}
+	return 0;
+}
+
+static bool is_atomic(u8 opcode)
+{
+	return opcode == XV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == XV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Check one entry, which is our own copy, and make a work request of it. */
+static u16 build_send(struct xv_qp *qp, const struct xv_send *e,
+		      struct xv_send_wr *w, u64 *bytes)
+{
+	u16 reason;
+	u32 need;
+
+	memset(w, 0, offsetof(struct xv_send_wr, sge));
+	if (e->flags & ~(XV_SEND_SIGNALED | XV_SEND_FENCE | XV_SEND_SOLICITED |
+			 XV_SEND_INLINE))
+		return XV_R_FLAGS;
+	if (e->reserved[0] || e->reserved[1] || e->reserved[2] ||
+	    e->reserved[3])
+		return XV_R_RESERVED;
+	reason = build_opcode(e, w, &need);
+	if (reason)
+		return reason;
+	w->wr.sg_list = w->sge;
+	if (e->flags & XV_SEND_FENCE)
+		w->wr.send_flags |= IB_SEND_FENCE;
+	if (e->flags & XV_SEND_SOLICITED)
+		w->wr.send_flags |= IB_SEND_SOLICITED;
+	if (e->flags & XV_SEND_INLINE) {
+		if (need)
+			return XV_R_FLAGS;
+		*bytes = e->inline_len;
+		return build_inline(qp, e, w);
+	}
+	if (e->inline_len || e->num_sge > qp->send_sge)
+		return XV_R_LENGTH;
+	reason = build_sges(NULL, qp, e->sge, e->num_sge, need, w->sge,
+			    &w->wr.num_sge, bytes);
+	if (reason || !is_atomic(e->opcode))
+		return reason;
+	if (w->wr.num_sge != 1 || *bytes != 8)
+		return XV_R_LENGTH;
+	return e->remote_addr & 7 ? XV_R_RANGE : 0;
+}
+
+static u16 build_recv(struct xv_call *call, struct xv_qp *qp,
+		      const struct xv_recv *e, struct xv_recv_wr *w)
+{
+	u64 bytes;
+
+	if (e->reserved)
+		return XV_R_RESERVED;
+	if (e->num_sge > qp->recv_sge)
+		return XV_R_LENGTH;
+	w->wr.next = NULL;
+	w->wr.sg_list = w->sge;
+	return build_sges(call, qp, e->sge, e->num_sge, XV_ACCESS_LOCAL_WRITE,
+			  w->sge, &w->wr.num_sge, &bytes);
+}
+
+static u64 device_wr_id(const struct xv_qp *qp, const struct xv_queue *q,
+			u32 number)
+{
+	return (u64)qp->uobj.handle << 32 | (u32)qp->gen << 16 |
+	       (q->recv ? XV_WRID_RECV : 0) | (number & q->mask);
+}
+
+/* ---- sends ---- */
+
+static void copy_send(struct xv_send *e, const struct xv_qp *qp, u32 number)
+{
+	memcpy(e, &qp->sends[number & qp->sq.mask], sizeof(*e));
+	/* The copy is what counts: nothing may be fetched again. */
+	barrier();
+}
+
+/*
+ * Build a chain from entry number @q->posted on. Stops before an entry that is
+ * bad, which @reason then tells.
+ */
+static u32 build_sends(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
+		       u16 *reason, struct xv_send *entry)
+{
+	struct xv_queue *q = &qp->sq;
+	u64 total = 0;
+	u32 n;
+
+	*reason = 0;
+	rcu_read_lock();
+	for (n = 0; n < max && n < XV_CHAIN && total < XV_CHAIN_BYTES; n++) {
+		struct xv_send_wr *w = &scratch->sends[n];
+		struct xv_shadow *shadow;
+		u64 bytes = 0;
+
+		copy_send(entry, qp, q->posted + n);
+		*reason = build_send(qp, entry, w, &bytes);
+		if (*reason)
+			break;
+		total += bytes;
+		shadow = &q->slots[(q->posted + n) & q->mask];
+		shadow->wr_id = entry->wr_id;
+		shadow->opcode = entry->opcode;
+		shadow->flags = entry->flags & XV_SEND_SIGNALED || qp->sig_all ?
+				XV_SHADOW_TELL : 0;
+		w->wr.wr_id = device_wr_id(qp, q, q->posted + n);
+		/* Slots must come back even if the user wants to see none. */
+		if (shadow->flags || ++q->unsignaled >= DIV_ROUND_UP(q->depth, 2))
+			w->wr.send_flags |= IB_SEND_SIGNALED;
+		if (w->wr.send_flags & IB_SEND_SIGNALED)
+			q->unsignaled = 0;
+		if (n)
+			scratch->sends[n - 1].wr.next = &w->wr;
+	}
+	rcu_read_unlock();
+	return n;
+}
+
+static int driver_post_send(struct xv_qp *qp, const struct ib_send_wr *first,
+			    const struct ib_send_wr **bad)
+{
+	u32 tries = XV_POST_TRIES;
+	int ret;
+
+	do {
+		*bad = first;
+		local_bh_disable();
+		ret = ib_post_send(qp->ibqp, first, bad);
+		local_bh_enable();
+		first = *bad;
+		if (ret == -ENOTCONN)
+			usleep_range(20, 50);
+	} while (ret == -ENOTCONN && --tries);
+	return ret;
+}
+
+/* Give a chain to the driver; tells how many it took. */
+static u32 post_send_chain(struct xv_qp *qp, union xv_scratch *scratch, u32 n)
+{
+	struct xv_queue *q = &qp->sq;
+	const struct ib_send_wr *bad;
+	u32 taken = n;
+
+	/* A completion may come before the call returns. */
+	WRITE_ONCE(q->posted, q->posted + n);
+	if (driver_post_send(qp, &scratch->sends[0].wr, &bad)) {
+		taken = container_of(bad, struct xv_send_wr, wr) -
+			scratch->sends;
+		WRITE_ONCE(q->posted, q->posted - (n - taken));
+	}
+	return taken;
+}
+
+/*
+ * Post up to @max entries. Returns how many were posted; fewer if one is bad
+ * or the driver stops, as @reason then tells; @entry is a bad one's copy.
+ */
+static u32 post_sends(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
+		      u16 *reason, struct xv_send *entry)
+{
+	u32 done = 0;
+
+	do {
+		u32 n = build_sends(qp, scratch, max - done, reason, entry);
+		u32 taken;
+
+		if (!n)
+			break;
+		/* The last of a call tells that its slots are free. */
+		if (*reason || done + n == max) {
+			scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
+			qp->sq.unsignaled = 0;
+		}
+		taken = post_send_chain(qp, scratch, n);
+		done += taken;
+		if (taken < n) {
+			*reason = XV_R_DRIVER;
+			copy_send(entry, qp, qp->sq.posted);
+		}
+	} while (!*reason && done < max);
+	return done;
+}
+
+/**
+ * xv_qp_flush_early - end the entries that waited for RTS
+ * @qp: the queue pair, with the ring mutex held, in ERR
+ */
+void xv_qp_flush_early(struct xv_qp *qp)
+{
+	struct xv_queue *q = &qp->sq;
+	struct xv_send entry;
+
+	lockdep_assert_held(&qp->lock);
+	while (q->posted != q->taken) {
+		copy_send(&entry, qp, q->posted);
+		xv_queue_complete(q, qp, entry.wr_id, entry.opcode,
+				  XV_WC_FLUSH_ERR);
+	}
+}
+
+static bool is_protection(u16 reason)
+{
+	return reason == XV_R_NO_HANDLE || reason == XV_R_MISMATCH ||
+	       reason == XV_R_RANGE || reason == XV_R_ACCESS;
+}
+
+static void fail_early(struct xv_qp *qp, u16 reason,
+		       const struct xv_send *entry)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	xv_queue_complete(&qp->sq, qp, entry->wr_id, entry->opcode,
+			  reason == XV_R_DRIVER ? XV_WC_GENERAL_ERR :
+			  is_protection(reason) ? XV_WC_LOC_PROT_ERR :
+			  XV_WC_LOC_QP_OP_ERR);
+	/* As on hardware: a bad request ends a reliable connection. */
+	WRITE_ONCE(qp->failed, true);
+	ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE);
+	xv_qp_flush_early(qp);
+}
+
+static void post_early(struct xv_qp *qp, union xv_scratch *scratch)
+{
+	struct xv_queue *q = &qp->sq;
+	struct xv_send entry;
+	u16 reason = 0;
+
+	if (q->posted == q->taken)
+		return;
+	post_sends(qp, scratch, q->taken - q->posted, &reason, &entry);
+	if (reason)
+		fail_early(qp, reason, &entry);
+}
+
+/**
+ * xv_qp_post_early - post the entries that waited for RTS
+ * @qp: the queue pair, with the ring mutex held, in RTS
+ *
+ * They go before any later one. A bad one ends with an error in its place, and
+ * the queue pair with it.
+ */
+void xv_qp_post_early(struct xv_qp *qp)
+{
+	union xv_scratch *scratch;
+
+	lockdep_assert_held(&qp->lock);
+	if (qp->sq.posted == qp->sq.taken)
+		return;
+	/* Commit may not fail: without memory the next ENTER posts them. */
+	scratch = scratch_get(qp->uobj.file);
+	if (!scratch)
+		return;
+	post_early(qp, scratch);
+	scratch_put(qp->uobj.file, scratch);
+}
+
+static void reap_once(struct xv_cq *cq)
+{
+	mutex_lock(&cq->lock);
+	xv_cq_reap(cq);
+	mutex_unlock(&cq->lock);
+}
+
+static u16 submit_sends(struct xv_qp *qp, union xv_scratch *scratch,
+			struct xv_enter_qp *what)
+{
+	struct xv_queue *q = &qp->sq;
+	struct xv_send entry;
+	u16 reason = 0;
+	u32 max, i;
+
+	if (what->num_send > xv_queue_free(q))
+		reap_once(q->cq);
+	max = min(what->num_send, xv_queue_free(q));
+	switch (xv_qp_state(qp)) {
+	case XV_QPS_RESET:
+		return XV_R_STATE;
+	case XV_QPS_INIT:
+	case XV_QPS_RTR:
+		q->taken += max;
+		what->sends_taken = max;
+		break;
+	case XV_QPS_RTS:
+		post_early(qp, scratch);
+		if (xv_qp_state(qp) == XV_QPS_RTS) {
+			what->sends_taken = post_sends(qp, scratch, max,
+						       &reason, &entry);
+			q->taken += what->sends_taken;
+			break;
+		}
+		fallthrough;
+	default:
+		xv_qp_flush_early(qp);
+		for (i = 0; i < max; i++) {
+			copy_send(&entry, qp, q->taken++);
+			xv_queue_complete(q, qp, entry.wr_id, entry.opcode,
+					  XV_WC_FLUSH_ERR);
+		}
+		what->sends_taken = max;
+	}
+	if (!reason && what->sends_taken < what->num_send)
+		reason = XV_R_QUEUE_FULL;
+	return reason;
+}
+
+/* ---- receives ---- */
+
+/* Post receives, from the ring or from @from. */
+static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
+		      union xv_scratch *scratch, const struct xv_recv *from,
+		      u32 max, u16 *reason)
+{
+	struct xv_queue *q = &qp->rq;
+	struct xv_recv entry;
+	u32 done = 0;
+
+	*reason = 0;
+	while (done < max && !*reason) {
+		const struct ib_recv_wr *bad;
+		u32 n;
+
+		rcu_read_lock();
+		for (n = 0; n < XV_CHAIN && done + n < max; n++) {
+			struct xv_recv_wr *w = &scratch->recvs[n];
+			u32 number = q->posted + n;
+			struct xv_shadow *shadow = &q->slots[number & q->mask];
+
+			if (from)
+				entry = from[done + n];
+			else
+				memcpy(&entry, &qp->recvs[number & q->mask],
+				       sizeof(entry));
+			/* Nothing may be fetched again. */
+			barrier();
+			*reason = build_recv(call, qp, &entry, w);
+			if (*reason)
+				break;
+			shadow->wr_id = entry.wr_id;
+			shadow->opcode = 0;
+			shadow->flags = XV_SHADOW_TELL;
+			w->wr.wr_id = device_wr_id(qp, q, number);
+			if (n)
+				scratch->recvs[n - 1].wr.next = &w->wr;
+		}
+		rcu_read_unlock();
+		if (!n)
+			break;
+		WRITE_ONCE(q->posted, q->posted + n);
+		bad = &scratch->recvs[0].wr;
+		if (ib_post_recv(qp->ibqp, bad, &bad)) {
+			u32 taken = container_of(bad, struct xv_recv_wr, wr) -
+				    scratch->recvs;
+
+			WRITE_ONCE(q->posted, q->posted - (n - taken));
+			n = taken;
+			*reason = XV_R_DRIVER;
+		}
+		done += n;
+		q->taken = q->posted;
+	}
+	return done;
+}
+
+/**
+ * xv_qp_post_first - post the first receives
+ * @call: the call
+ * @qp: a queue pair made in this call, in INIT
+ * @recvs: the entries, in kernel memory
+ * @num: how many
+ * @done: is set to how many were posted
+ *
+ * Return: 0 or the reason why the next one was not.
+ */
+u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
+		     const struct xv_recv *recvs, u32 num, u32 *done)
+{
+	union xv_scratch *scratch;
+	u16 reason;
+
+	*done = 0;
+	if (num > xv_queue_free(&qp->rq))
+		return XV_R_QUEUE_FULL;
+	scratch = scratch_get(call->file);
+	if (!scratch)
+		return XV_R_MEMORY;
+	mutex_lock(&qp->lock);
+	*done = post_recvs(call, qp, scratch, recvs, num, &reason);
+	mutex_unlock(&qp->lock);
+	scratch_put(call->file, scratch);
+	return reason;
+}
+
+static u16 submit_recvs(struct xv_qp *qp, union xv_scratch *scratch,
+			struct xv_enter_qp *what)
+{
+	struct xv_queue *q = &qp->rq;
+	u16 reason = 0;
+	u32 max, i;
+
+	if (what->num_recv > xv_queue_free(q))
+		reap_once(q->cq);
+	max = min(what->num_recv, xv_queue_free(q));
+	switch (xv_qp_state(qp)) {
+	case XV_QPS_RESET:
+		return XV_R_STATE;
+	case XV_QPS_ERR:
+		for (i = 0; i < max; i++) {
+			u64 wr_id = READ_ONCE(qp->recvs[q->taken++ & q->mask].wr_id);
+
+			xv_queue_complete(q, qp, wr_id, 0, XV_WC_FLUSH_ERR);
+		}
+		what->recvs_taken = max;
+		break;
+	default:
+		what->recvs_taken = post_recvs(NULL, qp, scratch, NULL, max,
+					       &reason);
+	}
+	if (!reason && what->recvs_taken < what->num_recv)
+		reason = XV_R_QUEUE_FULL;
+	return reason;
+}
+
+/**
+ * xv_qp_submit - consume entries of a queue pair's rings
+ * @qp: the queue pair
+ * @what: how many; the results are filled in
+ *
+ * Context: may sleep; the device is held.
+ */
+void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
+{
+	struct xv_file *file = qp->uobj.file;
+	union xv_scratch *scratch = scratch_get(file);
+	u16 reason = XV_R_MEMORY;
+
+	if (!scratch)
+		goto out_reason;
+	mutex_lock(&qp->lock);
+	reason = XV_R_NO_HANDLE;
+	if (qp->dead)
+		goto out_unlock;
+	reason = 0;
+	if (what->num_recv)
+		reason = submit_recvs(qp, scratch, what);
+	if (what->num_send && (!reason || reason == XV_R_QUEUE_FULL)) {
+		u16 send_reason = submit_sends(qp, scratch, what);
+
+		if (!reason)
+			reason = send_reason;
+	}
+out_unlock:
+	mutex_unlock(&qp->lock);
+	scratch_put(file, scratch);
+out_reason:
+	what->reason = reason;
+	what->err = reason ? xv_reason_errno(reason) : 0;
+}

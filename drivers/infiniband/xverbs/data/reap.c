@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Reaping: completions from the driver to the user's ring.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ *
+ * Who reaps: the caller of ENTER, or the CQ's work item when an event queue
+ * wants to know or when the kernel itself has to. Both hold the CQ mutex, which
+ * covers polling, translating and publishing. The driver's completion handler,
+ * which may be called with locks of the driver held, only wakes and queues.
+ *
+ * A queue pair is found by its handle in wr_id; wc->qp is never looked at,
+ * since software devices leave entries of destroyed queue pairs behind.
+ */
+#include <linux/sched.h>
+#include "../core/txn.h"
+#include "../trace.h"
+#include "data.h"
+
+#define XV_POLL_BATCH	16
+
+/**
+ * struct xv_reaper - one pass
+ * @cq: the CQ, its mutex held
+ * @room: free entries of the user's ring; its index is read once
+ * @tail: where the pass began
+ */
+struct xv_reaper {
+	struct xv_cq *cq;
+	u32 room;
+	u32 tail;
+};
+
+/**
+ * xv_cq_ready - completions that lie in the user's ring
+ * @cq: the CQ
+ *
+ * The user's index is not trusted: the answer is at most the size of the ring.
+ *
+ * Return: their number.
+ */
+u32 xv_cq_ready(const struct xv_cq *cq)
+{
+	u32 used = READ_ONCE(cq->tail) - READ_ONCE(cq->ring->head);
+
+	return min(used, cq->mask + 1);
+}
+
+static void reaper_begin(struct xv_reaper *r, struct xv_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	r->cq = cq;
+	r->tail = cq->tail;
+	r->room = cq->mask + 1 - xv_cq_ready(cq);
+}
+
+static void reaper_end(struct xv_reaper *r)
+{
+	struct xv_cq *cq = r->cq;
+
+	if (cq->tail != r->tail)
+		/* The entries are written before the user sees the index. */
+		smp_store_release(&cq->ring->tail, cq->tail);
+}
+
+static void set_done(struct xv_queue *q, u32 done)
+{
+	WRITE_ONCE(q->done, done);
+	smp_store_release(q->shared_done, done);
+}
+
+static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
+{
+	struct xv_cq *cq = r->cq;
+
+	cq->entries[cq->tail & cq->mask] = *wc;
+	WRITE_ONCE(cq->tail, cq->tail + 1);
+	r->room--;
+}
+
+/*
+ * Hand a completion to the user, or hold it until there is room. There is
+ * always room to hold it: a slot becomes free only when its completion lies in
+ * the ring, and the depths of all queues together fit the array.
+ */
+static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
+		 const struct xv_wc *wc)
+{
+	struct xv_cq *cq = r->cq;
+	struct xv_held *held;
+
+	/* Its transaction has failed: nobody knows this queue pair. */
+	if (qp->uobj.state == XV_S_NEW)
+		return;
+	if (r->room && !cq->held_num) {
+		put_ring(r, wc);
+		return;
+	}
+	held = &cq->held[(cq->held_first + cq->held_num) % cq->cqe];
+	held->wc = *wc;
+	held->done = q->polled;
+	held->gen = qp->gen;
+	cq->held_num++;
+	q->held++;
+	WRITE_ONCE(cq->ring->flags, XV_CQ_OVERFLOW);
+}
+
+/*
+ * The queue pair behind a completion. It stays as long as the CQ mutex is
+ * held: taking it away needs the mutex to clear @attached.
+ */
+static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, u16 gen,
+				   bool recv, struct xv_qp **qpp)
+{
+	struct xv_queue *q = NULL;
+	struct xv_uobj *obj;
+	struct xv_qp *qp;
+
+	rcu_read_lock();
+	obj = xa_load(&cq->uobj.file->objs, handle);
+	if (obj && obj->type->id == XV_OBJ_QP) {
+		qp = xv_to_qp(obj);
+		q = recv ? &qp->rq : &qp->sq;
+		if (q->cq != cq || !q->attached || qp->gen != gen)
+			q = NULL;
+		*qpp = qp;
+	}
+	rcu_read_unlock();
+	return q;
+}
+
+/* What the ring had no room for goes first. */
+static void move_held(struct xv_reaper *r)
+{
+	struct xv_cq *cq = r->cq;
+	struct xv_queue *q;
+	struct xv_qp *qp;
+
+	while (cq->held_num && r->room) {
+		struct xv_held *held = &cq->held[cq->held_first];
+
+		put_ring(r, &held->wc);
+		q = find_queue(cq, held->wc.qp, held->gen,
+			       held->wc.flags & XV_WC_RECV, &qp);
+		if (q) {
+			q->held--;
+			set_done(q, q->held ? held->done : q->polled);
+		}
+		cq->held_first = (cq->held_first + 1) % cq->cqe;
+		cq->held_num--;
+	}
+	if (!cq->held_num && cq->ring->flags)
+		WRITE_ONCE(cq->ring->flags, 0);
+}
+
+static u8 wc_status(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_SUCCESS:
+		return XV_WC_SUCCESS;
+	case IB_WC_LOC_LEN_ERR:
+		return XV_WC_LOC_LEN_ERR;
+	case IB_WC_LOC_QP_OP_ERR:
+		return XV_WC_LOC_QP_OP_ERR;
+	case IB_WC_LOC_PROT_ERR:
+		return XV_WC_LOC_PROT_ERR;
+	case IB_WC_WR_FLUSH_ERR:
+		return XV_WC_FLUSH_ERR;
+	case IB_WC_REM_INV_REQ_ERR:
+		return XV_WC_REM_INV_REQ_ERR;
+	case IB_WC_REM_ACCESS_ERR:
+		return XV_WC_REM_ACCESS_ERR;
+	case IB_WC_REM_OP_ERR:
+		return XV_WC_REM_OP_ERR;
+	case IB_WC_RETRY_EXC_ERR:
+		return XV_WC_RETRY_EXC_ERR;
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return XV_WC_RNR_RETRY_EXC_ERR;
+	default:
+		return XV_WC_GENERAL_ERR;
+	}
+}
+
+/* An entry that was never posted: it ends in its place, as we decided. */
+static void emit_ours(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
+		      const struct xv_shadow *shadow)
+{
+	struct xv_wc wc = {
+		.wr_id = shadow->wr_id,
+		.qp = qp->uobj.handle,
+		.status = shadow->status,
+		.opcode = shadow->opcode,
+		.flags = q->recv ? XV_WC_RECV : 0,
+	};
+
+	q->ours--;
+	emit(r, q, qp, &wc);
+}
+
+static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
+			struct xv_qp *qp, const struct xv_shadow *shadow,
+			const struct ib_wc *ibwc)
+{
+	struct xv_wc wc = {
+		.wr_id = shadow->wr_id,
+		.qp = qp->uobj.handle,
+		.status = wc_status(ibwc->status),
+		.opcode = shadow->opcode,
+		.flags = q->recv ? XV_WC_RECV : 0,
+	};
+
+	if (ibwc->status != IB_WC_SUCCESS) {
+		/* Of an error only status and vendor_err are valid. */
+		wc.vendor_err = ibwc->vendor_err;
+		emit(r, q, qp, &wc);
+		return;
+	}
+	wc.byte_len = ibwc->byte_len;
+	if (q->recv && ibwc->wc_flags & IB_WC_WITH_IMM) {
+		wc.flags |= XV_WC_WITH_IMM;
+		wc.imm_data = (__force u32)ibwc->ex.imm_data;
+	}
+	if (q->recv && ibwc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		wc.flags |= XV_WC_RDMA;
+	emit(r, q, qp, &wc);
+}
+
+static void follow_ours(struct xv_reaper *r, struct xv_queue *q,
+			struct xv_qp *qp)
+{
+	while (q->ours && q->polled != READ_ONCE(q->posted)) {
+		struct xv_shadow *shadow = &q->slots[q->polled & q->mask];
+
+		if (!(shadow->flags & XV_SHADOW_OURS))
+			break;
+		q->polled++;
+		emit_ours(r, q, qp, shadow);
+	}
+	if (!q->held)
+		set_done(q, q->polled);
+}
+
+/* A successful receive before RTS: the peer is there, whoever says so later. */
+static void note_receive(struct xv_qp *qp)
+{
+	if (READ_ONCE(qp->state) != XV_QPS_RTR || qp->comm_est)
+		return;
+	qp->comm_est = true;
+	xv_event_raise(&qp->events, XV_EV_COMM_ESTABLISHED);
+}
+
+static void reap_one(struct xv_reaper *r, const struct ib_wc *ibwc)
+{
+	u16 slot = ibwc->wr_id & (XV_WRID_RECV - 1);
+	bool recv = ibwc->wr_id & XV_WRID_RECV;
+	struct xv_shadow *shadow;
+	struct xv_queue *q;
+	struct xv_qp *qp;
+	u32 n;
+
+	q = find_queue(r->cq, ibwc->wr_id >> 32, ibwc->wr_id >> 16, recv, &qp);
+	if (!q)
+		return;
+	/* Queues complete in order: entries before it have ended well. */
+	n = ((slot - q->polled) & q->mask) + 1;
+	if (n > READ_ONCE(q->posted) - q->polled)
+		return;
+	if (ibwc->status != IB_WC_SUCCESS)
+		WRITE_ONCE(qp->failed, true);
+	else if (recv)
+		note_receive(qp);
+	while (n--) {
+		shadow = &q->slots[q->polled & q->mask];
+		q->polled++;
+		if (shadow->flags & XV_SHADOW_OURS)
+			emit_ours(r, q, qp, shadow);
+		else if (!n && (shadow->flags & XV_SHADOW_TELL ||
+				ibwc->status != IB_WC_SUCCESS))
+			emit_driver(r, q, qp, shadow, ibwc);
+	}
+	follow_ours(r, q, qp);
+}
+
+/**
+ * xv_cq_reap - move completions from the driver to the user's ring
+ * @cq: the CQ, its mutex held
+ *
+ * Bounded by the depth of the CQ, so that an endless stream of completions
+ * does not keep the caller for ever.
+ *
+ * Context: may sleep.
+ */
+void xv_cq_reap(struct xv_cq *cq)
+{
+	struct ib_wc wcs[XV_POLL_BATCH];
+	struct xv_reaper r;
+	u32 polled = 0;
+	int n, i;
+
+	reaper_begin(&r, cq);
+	if (cq->held_num)
+		move_held(&r);
+	if (cq->frozen || !cq->ibcq)
+		goto out_end;
+	do {
+		n = ib_poll_cq(cq->ibcq, XV_POLL_BATCH, wcs);
+		for (i = 0; i < n; i++)
+			reap_one(&r, &wcs[i]);
+		polled += XV_POLL_BATCH;
+	} while (n == XV_POLL_BATCH && polled < cq->cqe);
+out_end:
+	reaper_end(&r);
+}
+
+/**
+ * xv_cq_arm - ask the driver for a notification
+ * @cq: the CQ, its mutex held
+ *
+ * Return: true if completions came meanwhile, and may not be notified.
+ */
+bool xv_cq_arm(struct xv_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (cq->frozen || !cq->ibcq)
+		return false;
+	cq->was_armed = true;
+	return ib_req_notify_cq(cq->ibcq, IB_CQ_NEXT_COMP |
+				IB_CQ_REPORT_MISSED_EVENTS) > 0;
+}
+
+/**
+ * xv_cq_settle - what is to be done after reaping
+ * @cq: the CQ, its mutex held
+ *
+ * Raises the completion event if it was asked for, and arms the CQ if somebody
+ * who does not call ENTER depends on it.
+ *
+ * Return: true if the caller has to reap again.
+ */
+bool xv_cq_settle(struct xv_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (cq->want_event && xv_cq_ready(cq)) {
+		WRITE_ONCE(cq->want_event, false);
+		xv_event_raise(&cq->events, XV_EV_COMPLETION);
+	}
+	if (!cq->want_event && !cq->auto_reap)
+		return false;
+	return xv_cq_arm(cq);
+}
+
+static void queue_reap(struct xv_cq *cq)
+{
+	/* The work item has its own reference, dropped when it has run. */
+	if (!READ_ONCE(cq->want_event) && !READ_ONCE(cq->auto_reap))
+		return;
+	if (READ_ONCE(cq->dead) || !kref_get_unless_zero(&cq->uobj.ref))
+		return;
+	if (!queue_work(xv_wq, &cq->work))
+		xv_uobj_put(&cq->uobj);
+}
+
+/**
+ * xv_cq_handler - the driver's notification
+ * @ibcq: the hardware object
+ * @context: our CQ
+ *
+ * Context: any; with locks of the driver held: calls no verb.
+ */
+void xv_cq_handler(struct ib_cq *ibcq, void *context)
+{
+	xv_cq_kick(context);
+}
+
+/**
+ * xv_cq_kick - somebody should look at the CQ
+ * @cq: the CQ
+ *
+ * Context: any.
+ */
+void xv_cq_kick(struct xv_cq *cq)
+{
+	atomic_inc(&cq->seq);
+	if (wq_has_sleeper(&cq->wait))
+		wake_up_all(&cq->wait);
+	queue_reap(cq);
+}
+
+/**
+ * xv_cq_work - reap when nobody else does
+ * @work: the work item
+ */
+void xv_cq_work(struct work_struct *work)
+{
+	struct xv_cq *cq = container_of(work, struct xv_cq, work);
+	bool again;
+
+	mutex_lock(&cq->lock);
+	xv_cq_reap(cq);
+	again = xv_cq_settle(cq);
+	mutex_unlock(&cq->lock);
+	if (again)
+		queue_reap(cq);
+	xv_uobj_put(&cq->uobj);
+}
+
+/* ---- queues ---- */
+
+/**
+ * xv_queue_attach - reserve room for all completions of a queue
+ * @q: the queue
+ *
+ * Return: 0, or -ENOSPC if the CQ could overrun.
+ */
+int xv_queue_attach(struct xv_queue *q)
+{
+	struct xv_cq *cq = q->cq;
+	int ret = 0;
+
+	mutex_lock(&cq->lock);
+	if (cq->attached + q->depth > cq->cqe) {
+		ret = -ENOSPC;
+	} else {
+		cq->attached += q->depth;
+		q->attached = true;
+	}
+	mutex_unlock(&cq->lock);
+	return ret;
+}
+
+static void drop_held(struct xv_queue *q, struct xv_qp *qp)
+{
+	struct xv_cq *cq = q->cq;
+	u32 from, to = 0;
+
+	for (from = 0; from < cq->held_num; from++) {
+		u32 src = (cq->held_first + from) % cq->cqe;
+		u32 dst = (cq->held_first + to) % cq->cqe;
+
+		if (cq->held[src].wc.qp == qp->uobj.handle &&
+		    !(cq->held[src].wc.flags & XV_WC_RECV) == !q->recv)
+			continue;
+		cq->held[dst] = cq->held[src];
+		to++;
+	}
+	cq->held_num = to;
+	if (!to)
+		WRITE_ONCE(cq->ring->flags, 0);
+	q->held = 0;
+}
+
+/**
+ * xv_queue_detach - completions of the queue are dropped from now on
+ * @q: the queue
+ * @qp: its queue pair
+ */
+void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp)
+{
+	mutex_lock(&q->cq->lock);
+	xv_cq_reap(q->cq);
+	q->attached = false;
+	drop_held(q, qp);
+	mutex_unlock(&q->cq->lock);
+}
+
+/**
+ * xv_queue_release - give back the room of a queue
+ * @q: a detached queue whose hardware is gone
+ *
+ * The driver may have left completions behind: they are polled out before the
+ * room is given to somebody else.
+ */
+void xv_queue_release(struct xv_queue *q)
+{
+	mutex_lock(&q->cq->lock);
+	xv_cq_reap(q->cq);
+	q->cq->attached -= q->depth;
+	mutex_unlock(&q->cq->lock);
+}
+
+/**
+ * xv_queue_drain - have all posted entries ended?
+ * @q: the queue, in a state in which they all end soon
+ *
+ * Return: true if they have.
+ */
+bool xv_queue_drain(struct xv_queue *q)
+{
+	bool done;
+
+	mutex_lock(&q->cq->lock);
+	xv_cq_reap(q->cq);
+	done = q->polled == q->posted;
+	mutex_unlock(&q->cq->lock);
+	return done;
+}
+
+/**
+ * xv_queue_restart - forget all entries
+ * @q: the queue; its driver has forgotten them, and the generation is a new one
+ * @qp: its queue pair, with the ring mutex held
+ */
+void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
+{
+	mutex_lock(&q->cq->lock);
+	drop_held(q, qp);
+	q->posted = q->taken;
+	q->polled = q->taken;
+	q->ours = 0;
+	q->unsignaled = 0;
+	set_done(q, q->taken);
+	mutex_unlock(&q->cq->lock);
+}
+
+/**
+ * xv_queue_complete - end the next entry without the driver
+ * @q: the queue
+ * @qp: its queue pair, with the ring mutex held
+ * @wr_id: the user's
+ * @opcode: the user's
+ * @status: enum xv_wc_status
+ *
+ * The completion appears in its place, after those of all earlier entries.
+ */
+void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
+		       u8 opcode, u8 status)
+{
+	struct xv_cq *cq = q->cq;
+	struct xv_shadow *shadow;
+	struct xv_reaper r;
+
+	mutex_lock(&cq->lock);
+	reaper_begin(&r, cq);
+	shadow = &q->slots[q->posted & q->mask];
+	shadow->wr_id = wr_id;
+	shadow->opcode = opcode;
+	shadow->status = status;
+	shadow->flags = XV_SHADOW_TELL | XV_SHADOW_OURS;
+	q->ours++;
+	WRITE_ONCE(q->posted, q->posted + 1);
+	follow_ours(&r, q, qp);
+	reaper_end(&r);
+	mutex_unlock(&cq->lock);
+	xv_cq_kick(cq);
+}
+
+/* ---- queue pairs ---- */
+
+static void freeze_cq(struct xv_cq *cq, bool on)
+{
+	mutex_lock(&cq->lock);
+	cq->frozen += on ? 1 : -1;
+	mutex_unlock(&cq->lock);
+	if (!on)
+		xv_cq_kick(cq);
+}
+
+/**
+ * xv_qp_freeze - poll no completions until the queue pair is published
+ * @qp: a new queue pair that is about to be connected
+ *
+ * A completion must not name a handle that does not answer yet.
+ */
+void xv_qp_freeze(struct xv_qp *qp)
+{
+	freeze_cq(qp->sq.cq, true);
+	if (qp->rq.cq != qp->sq.cq)
+		freeze_cq(qp->rq.cq, true);
+	qp->frozen = true;
+}
+
+void xv_qp_thaw(struct xv_qp *qp)
+{
+	if (!qp->frozen)
+		return;
+	qp->frozen = false;
+	freeze_cq(qp->sq.cq, false);
+	if (qp->rq.cq != qp->sq.cq)
+		freeze_cq(qp->rq.cq, false);
+}
+
+/**
+ * xv_qp_auto_reap - does the kernel have to see receives of its own accord?
+ * @qp: the queue pair, with the ring mutex held
+ * @on: yes or no
+ */
+void xv_qp_auto_reap(struct xv_qp *qp, bool on)
+{
+	struct xv_cq *cq = qp->rq.cq;
+
+	if (qp->auto_reap == on)
+		return;
+	qp->auto_reap = on;
+	mutex_lock(&cq->lock);
+	WRITE_ONCE(cq->auto_reap, cq->auto_reap + (on ? 1 : -1));
+	mutex_unlock(&cq->lock);
+	if (on)
+		xv_cq_kick(cq);
+}

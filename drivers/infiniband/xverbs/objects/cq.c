@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * cq: completion queue. How completions get into it is in data/reap.c.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include "../core/txn.h"
+#include "../data/data.h"
+#include "cq.h"
+#include "objects.h"
+
+/* What a driver is taken to need for one completion, for the file's budget. */
+#define XV_CQE_BYTES	64
+
+static void cq_event(struct ib_event *event, void *context)
+{
+	struct xv_cq *cq = context;
+
+	if (event->event == IB_EVENT_CQ_ERR)
+		xv_event_raise(&cq->events, XV_EV_CQ_ERROR);
+}
+
+static void cq_info(struct xv_cq *cq, struct xv_cq_info *info)
+{
+	xv_chunk_info(&cq->chunk, &info->area);
+	info->entries = cq->mask + 1;
+	info->cqe = cq->cqe;
+	mutex_lock(&cq->lock);
+	info->attached = cq->attached;
+	mutex_unlock(&cq->lock);
+	info->comp_vector = cq->comp_vector;
+	info->restrack_id = cq->ibcq->res.id;
+}
+
+static int cq_alloc_rings(struct xv_file *file, struct xv_cq *cq)
+{
+	u32 entries = roundup_pow_of_two(cq->cqe);
+
+	cq->held = kvmalloc_array(cq->cqe, sizeof(*cq->held),
+				  GFP_KERNEL_ACCOUNT);
+	if (!cq->held)
+		return -ENOMEM;
+	if (xv_chunk_alloc(file, sizeof(*cq->ring) +
+			   entries * sizeof(*cq->entries), &cq->chunk))
+		return -ENOMEM;
+	cq->mask = entries - 1;
+	cq->ring = cq->chunk.mem;
+	cq->entries = cq->chunk.mem + sizeof(*cq->ring);
+	memset(cq->ring, 0, sizeof(*cq->ring));
+	return 0;
+}
+
+static int cq_create(struct xv_call *call, struct xv_opx *op)
+{
+	static const u16 kinds[XV_CQ_NUM_EVENTS] = {
+		XV_EV_COMPLETION, XV_EV_CQ_ERROR,
+	};
+	struct xv_cq *cq = xv_to_cq(op->obj);
+	struct ib_device *ibdev = call->ibdev;
+	struct ib_cq_init_attr attr = {};
+	struct xv_cq_info info = {};
+	struct ib_cq *ibcq;
+
+	mutex_init(&cq->lock);
+	init_waitqueue_head(&cq->wait);
+	INIT_WORK(&cq->work, xv_cq_work);
+	xv_evsource_init(&cq->events, op, op->obj, cq->nodes, kinds,
+			 ARRAY_SIZE(kinds));
+	cq->cqe = xv_value(op, XV_GRP_CAPS, XV_CAPS_CQE, 0);
+	cq->comp_vector = xv_value(op, XV_GRP_CAPS, XV_CAPS_COMP_VECTOR, 0);
+	if (cq->cqe > ibdev->attrs.max_cqe)
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_CQE, XV_R_RANGE,
+			       ibdev->attrs.max_cqe);
+	if (cq->comp_vector >= ibdev->num_comp_vectors)
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_COMP_VECTOR,
+			       XV_R_RANGE, ibdev->num_comp_vectors - 1);
+	if (cq_alloc_rings(call->file, cq))
+		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
+	if (xv_file_charge(call->file, (u64)cq->cqe * XV_CQE_BYTES))
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_CQE, XV_R_BUDGET,
+			       0);
+	attr.cqe = cq->cqe;
+	attr.comp_vector = cq->comp_vector;
+	ibcq = ib_create_cq(ibdev, xv_cq_handler, cq_event, cq, &attr);
+	if (IS_ERR(ibcq)) {
+		xv_file_uncharge(call->file, (u64)cq->cqe * XV_CQE_BYTES);
+		return xv_fail_driver(call, op, PTR_ERR(ibcq));
+	}
+	cq->ibcq = ibcq;
+	op->obj->hw = true;
+	cq_info(cq, &info);
+	return xv_result(call, op, &info, sizeof(info));
+}
+
+static int cq_destroy(struct xv_uobj *obj, enum xv_why why)
+{
+	struct xv_cq *cq = xv_to_cq(obj);
+	struct ib_cq *ibcq = cq->ibcq;
+	int ret;
+
+	WRITE_ONCE(cq->dead, true);
+	/* A notification that is on its way uses the driver's memory. */
+	if (cq->was_armed)
+		xv_cq_barrier();
+	if (cancel_work_sync(&cq->work))
+		xv_uobj_put(obj);
+	mutex_lock(&cq->lock);
+	cq->ibcq = NULL;
+	mutex_unlock(&cq->lock);
+	ret = ib_destroy_cq_user(ibcq, NULL);
+	if (ret) {
+		cq->ibcq = ibcq;
+		return ret;
+	}
+	xv_file_uncharge(obj->file, (u64)cq->cqe * XV_CQE_BYTES);
+	return 0;
+}
+
+static void cq_publish(struct xv_uobj *obj)
+{
+	xv_evsource_unmute(&xv_to_cq(obj)->events);
+}
+
+static void cq_unpublish(struct xv_uobj *obj, enum xv_why why)
+{
+	struct xv_cq *cq = xv_to_cq(obj);
+
+	if (why != XV_WHY_REMOVE)
+		xv_evsource_stop(&cq->events);
+	WRITE_ONCE(cq->dead, true);
+	wake_up_all(&cq->wait);
+}
+
+static void cq_free(struct xv_uobj *obj)
+{
+	struct xv_cq *cq = xv_to_cq(obj);
+
+	xv_evsource_free(&cq->events);
+	xv_chunk_free(obj->file, &cq->chunk);
+	kvfree(cq->held);
+}
+
+static int cq_query(struct xv_call *call, struct xv_opx *op)
+{
+	struct xv_cq_info info = {};
+
+	cq_info(xv_to_cq(op->obj), &info);
+	return xv_result(call, op, &info, sizeof(info));
+}
+
+static const struct xv_attr_spec new_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
+	  .type = XV_OBJ_CQ, .required = true },
+};
+
+static const struct xv_attr_spec destroy_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
+	  .type = XV_OBJ_CQ, .required = true },
+};
+
+static const struct xv_attr_spec read_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
+	  .type = XV_OBJ_CQ, .required = true },
+};
+
+static const struct xv_attr_spec caps_attrs[] = {
+	{ .id = XV_CAPS_CQE, .name = "cqe", .kind = XV_K_U32,
+	  .min = 1, .max = XV_MAX_CQE, .required = true },
+	{ .id = XV_CAPS_COMP_VECTOR, .name = "comp_vector", .kind = XV_K_U32,
+	  .max = S32_MAX },
+};
+
+static const struct xv_attr_spec result_attrs[] = {
+	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
+	  .max = sizeof(struct xv_cq_info), .required = true },
+};
+
+static const struct xv_group_spec new_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
+};
+
+static const struct xv_group_spec destroy_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = destroy_object_attrs,
+	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
+};
+
+static const struct xv_group_spec read_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
+};
+
+static const struct xv_group_spec caps = {
+	.id = XV_GRP_CAPS, .name = "caps",
+	.attrs = caps_attrs, .num_attrs = ARRAY_SIZE(caps_attrs),
+};
+
+static const struct xv_group_spec result = {
+	.id = XV_GRP_RESULT, .name = "result",
+	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
+};
+
+static const struct xv_group_use create_groups[] = {
+	{ .group = &new_object, .required = true },
+	{ .group = &xv_group_events },
+	{ .group = &caps, .required = true },
+	{ .group = &result, .required = true },
+};
+
+static const struct xv_group_use destroy_groups[] = {
+	{ .group = &destroy_object, .required = true },
+};
+
+static const struct xv_group_use query_groups[] = {
+	{ .group = &read_object, .required = true },
+	{ .group = &result, .required = true },
+};
+
+static const struct xv_method_spec cq_methods[] = {
+	{ .id = XV_M_CREATE, .name = "create", .class = XV_C_CREATE,
+	  .groups = create_groups, .num_groups = ARRAY_SIZE(create_groups),
+	  .make = cq_create },
+	{ .id = XV_M_DESTROY, .name = "destroy", .class = XV_C_DESTROY,
+	  .groups = destroy_groups, .num_groups = ARRAY_SIZE(destroy_groups) },
+	{ .id = XV_M_QUERY, .name = "query", .class = XV_C_QUERY,
+	  .groups = query_groups, .num_groups = ARRAY_SIZE(query_groups),
+	  .make = cq_query },
+};
+
+static const struct xv_type_ops cq_ops = {
+	.size = sizeof(struct xv_cq),
+	.destroy = cq_destroy,
+	.publish = cq_publish,
+	.unpublish = cq_unpublish,
+	.free = cq_free,
+};
+
+const struct xv_type xv_type_cq = {
+	.id = XV_OBJ_CQ, .name = "cq",
+	.methods = cq_methods, .num_methods = ARRAY_SIZE(cq_methods),
+	.ops = &cq_ops,
+};

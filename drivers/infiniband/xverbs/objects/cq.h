@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * cq: completion queue.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#ifndef _XV_OBJECTS_CQ_H
+#define _XV_OBJECTS_CQ_H
+
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "../core/event.h"
+#include "../data/area.h"
+
+/**
+ * struct xv_held - a completion for which the ring had no room
+ * @wc: the completion
+ * @done: what the queue's count of free slots becomes when it lies in the ring
+ * @gen: generation of the queue pair
+ */
+struct xv_held {
+	struct xv_wc wc;
+	u32 done;
+	u16 gen;
+};
+
+#define XV_CQ_NUM_EVENTS	2
+
+/**
+ * struct xv_cq - a completion queue
+ * @uobj: the object
+ * @ibcq: the hardware object
+ * @lock: the CQ mutex: one reaper at a time; protects all below but what says
+ *	otherwise. Lock order of the data path, outermost first: xv_qp.lock
+ *	(ring mutex), xv_cq.lock, xv_eventq.lock (spin). One of a kind at a time
+ * @chunk: its part of an area
+ * @ring: head of the ring
+ * @entries: the ring
+ * @mask: entries - 1
+ * @cqe: depth as asked for
+ * @attached: sum of the depths of all attached queues, at most @cqe
+ * @tail: completions put into the ring; the shared copy is never read back
+ * @frozen: queue pairs between their connect and their commit: no polling
+ * @held: completions that did not fit, @cqe of them at most
+ * @held_first: the oldest of @held
+ * @held_num: how many there are
+ * @want_event: the user armed it; read by the completion handler
+ * @auto_reap: queue pairs for which the kernel reaps by itself; likewise
+ * @was_armed: at least once
+ * @dead: unpublished: nobody waits and nothing is queued any more
+ * @seq: counts notifications, so that no sleeper misses one
+ * @wait: sleepers in ENTER
+ * @work: reaps when nobody else does
+ * @events: its events
+ * @nodes: one node for each kind
+ * @comp_vector: completion vector
+ */
+struct xv_cq {
+	struct xv_uobj uobj;
+	struct ib_cq *ibcq;
+	struct mutex lock;
+	struct xv_chunk chunk;
+	struct xv_cq_ring *ring;
+	struct xv_wc *entries;
+	u32 mask;
+	u32 cqe;
+	u32 attached;
+	u32 tail;
+	u32 frozen;
+	struct xv_held *held;
+	u32 held_first;
+	u32 held_num;
+	bool want_event;
+	bool was_armed;
+	bool dead;
+	u32 auto_reap;
+	atomic_t seq;
+	wait_queue_head_t wait;
+	struct work_struct work;
+	struct xv_evsource events;
+	struct xv_evnode nodes[XV_CQ_NUM_EVENTS];
+	u32 comp_vector;
+};
+
+static inline struct xv_cq *xv_to_cq(struct xv_uobj *obj)
+{
+	return container_of(obj, struct xv_cq, uobj);
+}
+
+#endif /* _XV_OBJECTS_CQ_H */

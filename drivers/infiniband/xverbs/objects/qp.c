@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * qp: queue pair. Changes of state are in qp_state.c, posting in data/post.c.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include "../core/txn.h"
+#include "../data/data.h"
+#include "objects.h"
+#include "pd.h"
+#include "qp.h"
+#include "qp_state.h"
+
+/* What a driver is taken to need for one work request, for the file's budget. */
+#define XV_WQE_BYTES	256
+
+static const u16 qp_event_kinds[XV_QP_NUM_EVENTS] = {
+	XV_EV_QP_FATAL, XV_EV_QP_REQUEST_ERROR, XV_EV_QP_ACCESS_ERROR,
+	XV_EV_COMM_ESTABLISHED, XV_EV_QP_LAST_WQE,
+};
+
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct xv_qp *qp = context;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+		WRITE_ONCE(qp->failed, true);
+		xv_event_raise(&qp->events, XV_EV_QP_FATAL);
+		break;
+	case IB_EVENT_QP_REQ_ERR:
+		WRITE_ONCE(qp->failed, true);
+		xv_event_raise(&qp->events, XV_EV_QP_REQUEST_ERROR);
+		break;
+	case IB_EVENT_QP_ACCESS_ERR:
+		WRITE_ONCE(qp->failed, true);
+		xv_event_raise(&qp->events, XV_EV_QP_ACCESS_ERROR);
+		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		xv_event_raise(&qp->events, XV_EV_QP_LAST_WQE);
+		break;
+	default:
+		/*
+		 * COMM_EST is a hint that not all drivers give: the first
+		 * receive decides, see data/reap.c.
+		 */
+		break;
+	}
+}
+
+/* ---- create ---- */
+
+static int qp_read_caps(struct xv_call *call, struct xv_opx *op,
+			struct xv_qp *qp)
+{
+	struct ib_device_attr *attrs = &call->ibdev->attrs;
+
+	qp->sq.depth = xv_value(op, XV_GRP_CAPS, XV_CAPS_SEND_WR, 0);
+	qp->rq.depth = xv_value(op, XV_GRP_CAPS, XV_CAPS_RECV_WR, 0);
+	qp->send_sge = xv_value(op, XV_GRP_CAPS, XV_CAPS_SEND_SGE, 1);
+	qp->recv_sge = xv_value(op, XV_GRP_CAPS, XV_CAPS_RECV_SGE, 1);
+	if (qp->sq.depth > attrs->max_qp_wr)
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_SEND_WR,
+			       XV_R_RANGE, attrs->max_qp_wr);
+	if (qp->rq.depth > attrs->max_qp_wr)
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_RECV_WR,
+			       XV_R_RANGE, attrs->max_qp_wr);
+	if (qp->send_sge > attrs->max_send_sge)
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_SEND_SGE,
+			       XV_R_RANGE, attrs->max_send_sge);
+	if (qp->recv_sge > attrs->max_recv_sge)
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_RECV_SGE,
+			       XV_R_RANGE, attrs->max_recv_sge);
+	return 0;
+}
+
+static int queue_alloc(struct xv_queue *q, struct xv_cq *cq, u32 *shared_done)
+{
+	u32 entries = q->depth ? roundup_pow_of_two(q->depth) : 0;
+
+	q->cq = cq;
+	q->shared_done = shared_done;
+	if (!entries)
+		return 0;
+	q->mask = entries - 1;
+	q->slots = kvcalloc(entries, sizeof(*q->slots), GFP_KERNEL_ACCOUNT);
+	return q->slots ? 0 : -ENOMEM;
+}
+
+static u32 ring_entries(const struct xv_queue *q)
+{
+	return q->depth ? q->mask + 1 : 0;
+}
+
+static int qp_alloc_rings(struct xv_file *file, struct xv_qp *qp,
+			  struct xv_cq *send_cq, struct xv_cq *recv_cq)
+{
+	u32 sends = roundup_pow_of_two(qp->sq.depth);
+	u32 recvs = qp->rq.depth ? roundup_pow_of_two(qp->rq.depth) : 0;
+
+	if (xv_chunk_alloc(file, sizeof(*qp->ring) +
+			   sends * sizeof(*qp->sends) +
+			   recvs * sizeof(*qp->recvs), &qp->chunk))
+		return -ENOMEM;
+	qp->ring = qp->chunk.mem;
+	qp->sends = qp->chunk.mem + sizeof(*qp->ring);
+	qp->recvs = (void *)(qp->sends + sends);
+	memset(qp->ring, 0, sizeof(*qp->ring));
+	qp->ring->state = XV_QPS_RESET;
+	qp->rq.recv = true;
+	if (queue_alloc(&qp->sq, send_cq, &qp->ring->sends_done) ||
+	    queue_alloc(&qp->rq, recv_cq, &qp->ring->recvs_done))
+		return -ENOMEM;
+	return 0;
+}
+
+static int qp_attach(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
+{
+	int ret;
+
+	if (!xv_queue_attach(&qp->sq)) {
+		if (!xv_queue_attach(&qp->rq))
+			return 0;
+		xv_queue_detach(&qp->sq, qp);
+		xv_queue_release(&qp->sq);
+		ret = xv_fail_obj(call, op, XV_GRP_CAPS, XV_CAPS_RECV_WR,
+				  XV_R_CQ_SPACE, &qp->rq.cq->uobj);
+	} else {
+		ret = xv_fail_obj(call, op, XV_GRP_CAPS, XV_CAPS_SEND_WR,
+				  XV_R_CQ_SPACE, &qp->sq.cq->uobj);
+	}
+	return ret;
+}
+
+static void qp_unattach(struct xv_qp *qp)
+{
+	xv_queue_detach(&qp->sq, qp);
+	xv_queue_detach(&qp->rq, qp);
+	xv_queue_release(&qp->sq);
+	xv_queue_release(&qp->rq);
+}
+
+static int qp_events(struct xv_opx *op, struct xv_qp *qp)
+{
+	if (xv_slot(op, XV_GRP_EVENTS, XV_EVENTS_QUEUE)) {
+		qp->nodes = kcalloc(XV_QP_NUM_EVENTS, sizeof(*qp->nodes),
+				    GFP_KERNEL_ACCOUNT);
+		if (!qp->nodes)
+			return -ENOMEM;
+	}
+	xv_evsource_init(&qp->events, op, &qp->uobj, qp->nodes, qp_event_kinds,
+			 qp->nodes ? XV_QP_NUM_EVENTS : 0);
+	return 0;
+}
+
+static void qp_info(struct xv_qp *qp, struct xv_qp_info *info)
+{
+	xv_chunk_info(&qp->chunk, &info->area);
+	info->send_entries = ring_entries(&qp->sq);
+	info->recv_entries = ring_entries(&qp->rq);
+	info->send_wr = qp->sq.depth;
+	info->recv_wr = qp->rq.depth;
+	info->send_sge = qp->send_sge;
+	info->recv_sge = qp->recv_sge;
+	info->qp_num = qp->ibqp->qp_num;
+	info->type = qp->type;
+	info->pd = xv_qp_pd(qp)->handle;
+	info->send_cq = qp->sq.cq->uobj.handle;
+	info->recv_cq = qp->rq.cq->uobj.handle;
+	info->restrack_id = qp->ibqp->res.id;
+	mutex_lock(&qp->lock);
+	info->state = xv_qp_state(qp);
+	info->generation = qp->gen;
+	info->sq_psn = qp->sq_psn;
+	info->sends_outstanding = qp->sq.taken - READ_ONCE(qp->sq.done);
+	info->recvs_outstanding = qp->rq.taken - READ_ONCE(qp->rq.done);
+	info->sends_early = qp->sq.taken - qp->sq.posted;
+	info->path_mtu = qp->path_mtu;
+	info->access = qp->access;
+	mutex_unlock(&qp->lock);
+}
+
+static struct ib_qp *qp_create_hw(struct xv_call *call, struct xv_qp *qp)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = qp,
+		.send_cq = qp->sq.cq->ibcq,
+		.recv_cq = qp->rq.cq->ibcq,
+		.cap = {
+			.max_send_wr = qp->sq.depth,
+			.max_recv_wr = qp->rq.depth,
+			.max_send_sge = qp->send_sge,
+			.max_recv_sge = qp->recv_sge,
+			.max_inline_data = XV_MAX_INLINE,
+		},
+		/* We decide for each request whether the driver completes it. */
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	struct ib_qp *ibqp;
+
+	ibqp = ib_create_qp(xv_to_pd(xv_qp_pd(qp))->ibpd, &attr);
+	if (!IS_ERR(ibqp))
+		qp->can_inline = attr.cap.max_inline_data >= XV_MAX_INLINE;
+	return ibqp;
+}
+
+static int qp_create(struct xv_call *call, struct xv_opx *op)
+{
+	struct xv_uobj *send_cq = xv_handle(op, XV_OBJECT_SEND_CQ);
+	struct xv_uobj *recv_cq = xv_handle(op, XV_OBJECT_RECV_CQ);
+	struct xv_qp *qp = xv_to_qp(op->obj);
+	struct xv_qp_info info = {};
+	struct ib_qp *ibqp;
+	int ret;
+
+	if (!recv_cq)
+		recv_cq = send_cq;
+	mutex_init(&qp->lock);
+	qp->type = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, XV_QPT_RC);
+	qp->sig_all = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_SQ_SIG_ALL, 0);
+	qp->state = XV_QPS_RESET;
+	qp->port = 1;
+	qp->gen = get_random_u32();
+	qp->sq_psn = get_random_u32() & 0xffffff;
+	ret = qp_read_caps(call, op, qp);
+	if (ret)
+		return ret;
+	if (qp_events(op, qp) ||
+	    qp_alloc_rings(call->file, qp, xv_to_cq(send_cq), xv_to_cq(recv_cq)))
+		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
+	qp->ring->generation = qp->gen;
+	qp->budget = (u64)(qp->sq.depth + qp->rq.depth) * XV_WQE_BYTES;
+	if (xv_file_charge(call->file, qp->budget)) {
+		qp->budget = 0;
+		return xv_fail(call, op, XV_GRP_CAPS, 0, XV_R_BUDGET, 0);
+	}
+	ret = qp_attach(call, op, qp);
+	if (ret)
+		return ret;
+	xv_uobj_link(op->obj, XV_QP_EDGE_PD, xv_handle(op, XV_OBJECT_PD));
+	xv_uobj_link(op->obj, XV_QP_EDGE_SEND_CQ, send_cq);
+	xv_uobj_link(op->obj, XV_QP_EDGE_RECV_CQ, recv_cq);
+	ibqp = qp_create_hw(call, qp);
+	if (IS_ERR(ibqp)) {
+		qp_unattach(qp);
+		return xv_fail_driver(call, op, PTR_ERR(ibqp));
+	}
+	qp->ibqp = ibqp;
+	op->obj->hw = true;
+	mutex_lock(&qp->lock);
+	ret = xv_qp_init(call, op, qp);
+	mutex_unlock(&qp->lock);
+	if (ret)
+		return ret;
+	qp_info(qp, &info);
+	return xv_result(call, op, &info, sizeof(info));
+}
+
+/* A new queue pair whose peer is known goes all the way. */
+static int qp_create_last(struct xv_call *call, struct xv_opx *op)
+{
+	struct xv_qp *qp = xv_to_qp(op->obj);
+	int ret;
+
+	if (!xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN))
+		return 0;
+	xv_qp_freeze(qp);
+	mutex_lock(&qp->lock);
+	ret = xv_qp_connect(call, op, qp);
+	mutex_unlock(&qp->lock);
+	return ret;
+}
+
+static void qp_create_commit(struct xv_call *call, struct xv_opx *op)
+{
+	xv_qp_thaw(xv_to_qp(op->obj));
+}
+
+/* ---- first receives ---- */
+
+static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
+{
+	const struct xv_slot *slot = xv_slot(op, XV_GRP_PARAMS, XV_PARAMS_RECVS);
+	u32 num = slot->len / sizeof(struct xv_recv);
+	struct xv_qp *qp = xv_to_qp(op->obj);
+	u16 reason;
+	u32 done;
+	int ret;
+
+	if (num > xv_queue_free(&qp->rq))
+		return xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS,
+			       XV_R_LENGTH, xv_queue_free(&qp->rq) *
+			       sizeof(struct xv_recv));
+	reason = xv_qp_post_first(call, qp, slot->buf, num, &done);
+	if (!reason)
+		return 0;
+	ret = xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS, reason, done);
+	call->error.object = XV_OBJ_QP;
+	call->error.handle = qp->uobj.handle;
+	return ret;
+}
+
+/* ---- destroy ---- */
+
+static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
+{
+	struct xv_qp *qp = xv_to_qp(obj);
+	int ret;
+
+	mutex_lock(&qp->lock);
+	qp->dead = true;
+	xv_qp_auto_reap(qp, false);
+	if (qp->state != XV_QPS_RESET && (qp->sq.polled != qp->sq.posted ||
+					  qp->rq.polled != qp->rq.posted) &&
+	    !xv_qp_to_err(qp))
+		xv_qp_drain(qp);
+	mutex_unlock(&qp->lock);
+	xv_queue_detach(&qp->sq, qp);
+	xv_queue_detach(&qp->rq, qp);
+	ret = ib_destroy_qp_user(qp->ibqp, NULL);
+	if (ret)
+		return ret;
+	xv_queue_release(&qp->sq);
+	xv_queue_release(&qp->rq);
+	xv_qp_thaw(qp);
+	return 0;
+}
+
+static void qp_publish(struct xv_uobj *obj)
+{
+	xv_evsource_unmute(&xv_to_qp(obj)->events);
+}
+
+static void qp_unpublish(struct xv_uobj *obj, enum xv_why why)
+{
+	struct xv_qp *qp = xv_to_qp(obj);
+
+	if (why != XV_WHY_REMOVE)
+		xv_evsource_stop(&qp->events);
+	mutex_lock(&qp->lock);
+	qp->dead = true;
+	mutex_unlock(&qp->lock);
+}
+
+static void qp_free(struct xv_uobj *obj)
+{
+	struct xv_qp *qp = xv_to_qp(obj);
+
+	xv_evsource_free(&qp->events);
+	kfree(qp->nodes);
+	xv_chunk_free(obj->file, &qp->chunk);
+	xv_file_uncharge(obj->file, qp->budget);
+	kvfree(qp->sq.slots);
+	kvfree(qp->rq.slots);
+}
+
+static int qp_query(struct xv_call *call, struct xv_opx *op)
+{
+	struct xv_qp_info info = {};
+
+	qp_info(xv_to_qp(op->obj), &info);
+	return xv_result(call, op, &info, sizeof(info));
+}
+
+/* ---- modify and connect ---- */
+
+static int qp_connect_last(struct xv_call *call, struct xv_opx *op)
+{
+	struct xv_qp *qp = xv_to_qp(op->obj);
+	int ret;
+
+	mutex_lock(&qp->lock);
+	ret = xv_qp_connect(call, op, qp);
+	mutex_unlock(&qp->lock);
+	return ret;
+}
+
+/* ---- tables ---- */
+
+static const struct xv_attr_spec new_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
+	  .type = XV_OBJ_QP, .required = true },
+	{ .id = XV_OBJECT_PD, .name = "pd", .kind = XV_K_READ,
+	  .type = XV_OBJ_PD, .required = true },
+	{ .id = XV_OBJECT_SEND_CQ, .name = "send_cq", .kind = XV_K_READ,
+	  .type = XV_OBJ_CQ, .required = true },
+	{ .id = XV_OBJECT_RECV_CQ, .name = "recv_cq", .kind = XV_K_READ,
+	  .type = XV_OBJ_CQ },
+};
+
+static const struct xv_attr_spec destroy_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
+	  .type = XV_OBJ_QP, .required = true },
+};
+
+static const struct xv_attr_spec read_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
+	  .type = XV_OBJ_QP, .required = true },
+};
+
+static const struct xv_attr_spec write_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_WRITE,
+	  .type = XV_OBJ_QP, .required = true },
+};
+
+static const struct xv_attr_spec caps_attrs[] = {
+	{ .id = XV_CAPS_SEND_WR, .name = "send_wr", .kind = XV_K_U32,
+	  .min = 1, .max = XV_MAX_QP_WR, .required = true },
+	{ .id = XV_CAPS_RECV_WR, .name = "recv_wr", .kind = XV_K_U32,
+	  .max = XV_MAX_QP_WR, .required = true },
+	{ .id = XV_CAPS_SEND_SGE, .name = "send_sge", .kind = XV_K_U32,
+	  .min = 1, .max = XV_MAX_SEND_SGE },
+	{ .id = XV_CAPS_RECV_SGE, .name = "recv_sge", .kind = XV_K_U32,
+	  .min = 1, .max = XV_MAX_RECV_SGE },
+};
+
+static const struct xv_attr_spec access_attrs[] = {
+	{ .id = XV_ACCESS_FLAGS, .name = "flags", .kind = XV_K_BITS,
+	  .max = XV_ACCESS_REMOTE_WRITE | XV_ACCESS_REMOTE_READ |
+		 XV_ACCESS_REMOTE_ATOMIC },
+};
+
+static const struct xv_attr_spec create_params_attrs[] = {
+	{ .id = XV_PARAMS_QP_TYPE, .name = "qp_type", .kind = XV_K_ENUM,
+	  .max = 1ULL << XV_QPT_RC },
+	{ .id = XV_PARAMS_SQ_SIG_ALL, .name = "sq_sig_all", .kind = XV_K_U32,
+	  .max = 1 },
+};
+
+static const struct xv_attr_spec modify_params_attrs[] = {
+	{ .id = XV_PARAMS_STATE, .name = "state", .kind = XV_K_ENUM,
+	  .max = 1ULL << XV_QPS_RESET | 1ULL << XV_QPS_INIT |
+		 1ULL << XV_QPS_RTR | 1ULL << XV_QPS_RTS | 1ULL << XV_QPS_ERR,
+	  .required = true },
+};
+
+static const struct xv_attr_spec recv_params_attrs[] = {
+	{ .id = XV_PARAMS_RECVS, .name = "recvs", .kind = XV_K_IN,
+	  .min = sizeof(struct xv_recv), .step = sizeof(struct xv_recv),
+	  .max = XV_MAX_BYTES - sizeof(struct xv_recv), .required = true },
+};
+
+static const struct xv_attr_spec result_attrs[] = {
+	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
+	  .max = sizeof(struct xv_qp_info), .required = true },
+};
+
+static const struct xv_group_spec new_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
+};
+
+static const struct xv_group_spec destroy_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = destroy_object_attrs,
+	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
+};
+
+static const struct xv_group_spec read_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
+};
+
+static const struct xv_group_spec write_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = write_object_attrs,
+	.num_attrs = ARRAY_SIZE(write_object_attrs),
+};
+
+static const struct xv_group_spec caps = {
+	.id = XV_GRP_CAPS, .name = "caps",
+	.attrs = caps_attrs, .num_attrs = ARRAY_SIZE(caps_attrs),
+};
+
+static const struct xv_group_spec access = {
+	.id = XV_GRP_ACCESS, .name = "access",
+	.attrs = access_attrs, .num_attrs = ARRAY_SIZE(access_attrs),
+};
+
+static const struct xv_group_spec create_params = {
+	.id = XV_GRP_PARAMS, .name = "params",
+	.attrs = create_params_attrs,
+	.num_attrs = ARRAY_SIZE(create_params_attrs),
+};
+
+static const struct xv_group_spec modify_params = {
+	.id = XV_GRP_PARAMS, .name = "params",
+	.attrs = modify_params_attrs,
+	.num_attrs = ARRAY_SIZE(modify_params_attrs),
+};
+
+static const struct xv_group_spec recv_params = {
+	.id = XV_GRP_PARAMS, .name = "params",
+	.attrs = recv_params_attrs, .num_attrs = ARRAY_SIZE(recv_params_attrs),
+};
+
+static const struct xv_group_spec result = {
+	.id = XV_GRP_RESULT, .name = "result",
+	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
+};
+
+static const struct xv_group_use create_groups[] = {
+	{ .group = &new_object, .required = true },
+	{ .group = &xv_group_events },
+	{ .group = &caps, .required = true },
+	{ .group = &access },
+	{ .group = &xv_group_address },
+	{ .group = &xv_group_path },
+	{ .group = &create_params },
+	{ .group = &result, .required = true },
+};
+
+static const struct xv_group_use destroy_groups[] = {
+	{ .group = &destroy_object, .required = true },
+};
+
+static const struct xv_group_use query_groups[] = {
+	{ .group = &read_object, .required = true },
+	{ .group = &result, .required = true },
+};
+
+static const struct xv_group_use modify_groups[] = {
+	{ .group = &write_object, .required = true },
+	{ .group = &access },
+	{ .group = &xv_group_address },
+	{ .group = &xv_group_path },
+	{ .group = &modify_params, .required = true },
+};
+
+static const struct xv_group_use connect_groups[] = {
+	{ .group = &write_object, .required = true },
+	{ .group = &access },
+	{ .group = &xv_group_address, .required = true },
+	{ .group = &xv_group_path },
+};
+
+static const struct xv_group_use recv_groups[] = {
+	{ .group = &write_object, .required = true },
+	{ .group = &recv_params, .required = true },
+};
+
+static const struct xv_method_spec qp_methods[] = {
+	{ .id = XV_M_CREATE, .name = "create", .class = XV_C_CREATE,
+	  .groups = create_groups, .num_groups = ARRAY_SIZE(create_groups),
+	  .check = xv_qp_check_connect, .make = qp_create,
+	  .last = qp_create_last, .commit = qp_create_commit },
+	{ .id = XV_M_DESTROY, .name = "destroy", .class = XV_C_DESTROY,
+	  .groups = destroy_groups, .num_groups = ARRAY_SIZE(destroy_groups) },
+	{ .id = XV_M_QUERY, .name = "query", .class = XV_C_QUERY,
+	  .groups = query_groups, .num_groups = ARRAY_SIZE(query_groups),
+	  .make = qp_query },
+	{ .id = XV_M_MODIFY, .name = "modify", .class = XV_C_MODIFY,
+	  .groups = modify_groups, .num_groups = ARRAY_SIZE(modify_groups),
+	  .check = xv_qp_check_modify, .last = xv_qp_modify,
+	  .commit = xv_qp_settle },
+	{ .id = XV_M_CONNECT, .name = "connect", .class = XV_C_MODIFY,
+	  .groups = connect_groups, .num_groups = ARRAY_SIZE(connect_groups),
+	  .check = xv_qp_check_connect, .last = qp_connect_last,
+	  .commit = xv_qp_settle },
+	{ .id = XV_M_POST_RECV, .name = "post_recv", .class = XV_C_POST,
+	  .groups = recv_groups, .num_groups = ARRAY_SIZE(recv_groups),
+	  .make = qp_post_recv },
+};
+
+static const struct xv_type_ops qp_ops = {
+	.size = sizeof(struct xv_qp),
+	.edges = offsetof(struct xv_qp, edges),
+	.num_edges = XV_QP_NUM_EDGES,
+	.destroy = qp_destroy,
+	.publish = qp_publish,
+	.unpublish = qp_unpublish,
+	.free = qp_free,
+};
+
+const struct xv_type xv_type_qp = {
+	.id = XV_OBJ_QP, .name = "qp",
+	.methods = qp_methods, .num_methods = ARRAY_SIZE(qp_methods),
+	.ops = &qp_ops,
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * qp: queue pair.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#ifndef _XV_OBJECTS_QP_H
+#define _XV_OBJECTS_QP_H
+
+#include <linux/mutex.h>
+#include "../core/event.h"
+#include "../data/area.h"
+#include "cq.h"
+
+/* Flags of struct xv_shadow. */
+#define XV_SHADOW_TELL	(1U << 0)	/* the user wants to see the completion */
+#define XV_SHADOW_OURS	(1U << 1)	/* never posted: we complete it */
+
+/**
+ * struct xv_shadow - what we keep of an entry until it completes
+ * @wr_id: the user's
+ * @opcode: the user's; 0 for receives
+ * @flags: XV_SHADOW_*
+ * @status: enum xv_wc_status of an entry that we complete
+ */
+struct xv_shadow {
+	u64 wr_id;
+	u8 opcode;
+	u8 flags;
+	u8 status;
+};
+
+/**
+ * struct xv_queue - one of the two queues of a queue pair
+ * @slots: shadow array; an entry's slot is its number modulo the ring's size
+ * @cq: where it completes
+ * @shared_done: the user's copy of @done
+ * @depth: entries outstanding at most; 0 if there is no such queue
+ * @mask: ring entries - 1
+ * @taken: entries consumed; under the ring mutex
+ * @posted: of these, posted to the driver or completed by us; likewise. What
+ *	lies between waits in the ring for RTS
+ * @unsignaled: posted since the last one that the driver signals; likewise
+ * @polled: entries whose end is known; under the CQ mutex
+ * @done: entries whose slot is free; written under the CQ mutex
+ * @held: completions of this queue in xv_cq.held; under the CQ mutex
+ * @ours: entries between @polled and @posted that we complete; likewise
+ * @attached: completions are looked at; likewise
+ * @recv: this is the receive queue
+ */
+struct xv_queue {
+	struct xv_shadow *slots;
+	struct xv_cq *cq;
+	u32 *shared_done;
+	u32 depth;
+	u32 mask;
+	u32 taken;
+	u32 posted;
+	u32 unsignaled;
+	u32 polled;
+	u32 done;
+	u32 held;
+	u32 ours;
+	bool attached;
+	bool recv;
+};
+
+#define XV_QP_NUM_EVENTS	5
+
+/* Edges of a queue pair; children of a PD name it by their first edge. */
+enum xv_qp_edge {
+	XV_QP_EDGE_PD,
+	XV_QP_EDGE_SEND_CQ,
+	XV_QP_EDGE_RECV_CQ,
+	XV_QP_NUM_EDGES,
+};
+
+/**
+ * struct xv_qp - a queue pair
+ * @uobj: the object
+ * @edges: to PD and CQs
+ * @ibqp: the hardware object
+ * @lock: the ring mutex: consuming entries, and changes of state
+ * @chunk: its part of an area
+ * @ring: head of the rings
+ * @sends: send ring
+ * @recvs: receive ring
+ * @sq: send queue
+ * @rq: receive queue
+ * @state: enum xv_qp_state; under @lock
+ * @type: enum xv_qp_type
+ * @gen: generation: completions of another one are dropped; under @lock and
+ *	the mutexes of both CQs
+ * @sig_all: all sends complete
+ * @dead: unpublished; under @lock
+ * @failed: a completion with an error was seen: the driver's state is ERR
+ * @can_inline: the driver takes inline data
+ * @comm_est: the event of that kind was raised
+ * @auto_reap: counted in xv_cq.auto_reap of the receive CQ
+ * @frozen: counted in xv_cq.frozen of both CQs
+ * @send_sge: pieces of a send, as asked for
+ * @recv_sge: pieces of a receive, as asked for
+ * @port: port of the device
+ * @pkey_index: entry of its P_Key table
+ * @access: XV_ACCESS_*
+ * @sq_psn: our first PSN
+ * @path_mtu: in bytes
+ * @budget: bytes charged to the file's budget
+ * @events: its events
+ * @nodes: one node for each kind; NULL without an event queue
+ */
+struct xv_qp {
+	struct xv_uobj uobj;
+	struct xv_edge edges[XV_QP_NUM_EDGES];
+	struct ib_qp *ibqp;
+	struct mutex lock;
+	struct xv_chunk chunk;
+	struct xv_qp_ring *ring;
+	struct xv_send *sends;
+	struct xv_recv *recvs;
+	struct xv_queue sq;
+	struct xv_queue rq;
+	u8 state;
+	u8 type;
+	u16 gen;
+	bool sig_all;
+	bool dead;
+	bool failed;
+	bool can_inline;
+	bool comm_est;
+	bool auto_reap;
+	bool frozen;
+	u8 send_sge;
+	u8 recv_sge;
+	u8 port;
+	u16 pkey_index;
+	u32 access;
+	u32 sq_psn;
+	u32 path_mtu;
+	u64 budget;
+	struct xv_evsource events;
+	struct xv_evnode *nodes;
+};
+
+static inline struct xv_qp *xv_to_qp(struct xv_uobj *obj)
+{
+	return container_of(obj, struct xv_qp, uobj);
+}
+
+static inline struct xv_uobj *xv_qp_pd(const struct xv_qp *qp)
+{
+	return qp->edges[XV_QP_EDGE_PD].parent;
+}
+
+/* The state that counts for who posts: the driver may be ahead of us. */
+static inline u8 xv_qp_state(const struct xv_qp *qp)
+{
+	return READ_ONCE(qp->failed) ? XV_QPS_ERR : qp->state;
+}
+
+static inline u32 xv_queue_free(const struct xv_queue *q)
+{
+	return q->depth - (q->taken - READ_ONCE(q->done));
+}
+
+#endif /* _XV_OBJECTS_QP_H */

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The bytes that each typed call puts on the wire.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fake.h"
+
+static struct xv_ctx *ctx;
+
+static int setup(void **state)
+{
+	(void)state;
+	ctx = fake_open();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_close(ctx);
+	return 0;
+}
+
+static void check_header(unsigned int ops, unsigned int attrs,
+			 unsigned int flags)
+{
+	const struct xv_txn *txn = (const void *)fake.wire;
+
+	assert_int_equal(txn->length, sizeof(*txn) +
+			 ops * sizeof(struct xv_op) +
+			 attrs * sizeof(struct xv_attr));
+	assert_int_equal(txn->num_ops, ops);
+	assert_int_equal(txn->flags, flags);
+	assert_int_equal(txn->reserved, 0);
+	assert_true(txn->error_ptr != 0);
+}
+
+static void device_query(void **state)
+{
+	struct xv_device_info info;
+
+	(void)state;
+	assert_int_equal(xv_device_query(xv_now(ctx), &info), 0);
+	check_header(1, 1, 0);
+	check_op(0, XV_OBJ_DEVICE, XV_M_QUERY, 1);
+	check_attr(0, 0, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	assert_int_equal(info.abi_version, XV_ABI_VERSION);
+	assert_int_equal(fake.txns, 1);
+	assert_int_equal(xv_num_ioctls(ctx), 1);
+}
+
+static void device_query_port(void **state)
+{
+	struct xv_port_info info;
+
+	(void)state;
+	assert_int_equal(xv_device_query_port(xv_now(ctx), 2, &info), 0);
+	check_op(0, XV_OBJ_DEVICE, XV_M_QUERY_PORT, 2);
+	check_attr(0, 0, XV_GRP_PARAMS, XV_PARAMS_PORT, 4, 0, 2);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+}
+
+static void device_query_gid(void **state)
+{
+	struct xv_gid_info info;
+
+	(void)state;
+	assert_int_equal(xv_device_query_gid(xv_now(ctx), 1, 0, &info), 0);
+	check_op(0, XV_OBJ_DEVICE, XV_M_QUERY_GID, 3);
+	check_attr(0, 0, XV_GRP_PARAMS, XV_PARAMS_PORT, 4, 0, 1);
+	check_attr(0, 1, XV_GRP_PARAMS, XV_PARAMS_INDEX, 4, 0, 0);
+	check_attr(0, 2, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+}
+
+static void device_describe(void **state)
+{
+	uint8_t buf[4096];
+
+	(void)state;
+	fake_make_describe();
+	assert_int_equal(xv_device_describe(xv_now(ctx), buf, sizeof(buf)), 0);
+	check_op(0, XV_OBJ_DEVICE, XV_M_DESCRIBE, 1);
+	check_attr(0, 0, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(buf), 0,
+		   (uintptr_t)buf);
+}
+
+static void pd_calls(void **state)
+{
+	struct xv_pd_info info;
+	struct xv_pd pd = {};
+
+	(void)state;
+	assert_int_equal(xv_pd_create(xv_now(ctx), &pd), 0);
+	check_header(1, 1, 0);
+	check_op(0, XV_OBJ_PD, XV_M_CREATE, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	assert_int_equal(pd.obj.handle, 100);
+
+	assert_int_equal(xv_pd_query(xv_now(ctx), &pd, &info), 0);
+	check_op(0, XV_OBJ_PD, XV_M_QUERY, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+
+	assert_int_equal(xv_pd_destroy(xv_now(ctx), &pd), 0);
+	check_op(0, XV_OBJ_PD, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	assert_int_equal(pd.obj.handle, 0);
+}
+
+static void mr_calls(void **state)
+{
+	struct xv_mr_info info;
+	struct xv_pd pd = {};
+	struct xv_mr mr = {};
+	char buf[64];
+
+	(void)state;
+	assert_int_equal(xv_pd_create(xv_now(ctx), &pd), 0);
+	assert_int_equal(xv_mr_create(xv_now(ctx), &mr, XV_OPTS(xv_mr_opts,
+			.pd = &pd, .addr = buf, .length = sizeof(buf),
+			.access = XV_ACCESS_LOCAL_WRITE)), 0);
+	check_op(0, XV_OBJ_MR, XV_M_CREATE, 6);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0, 100);
+	check_attr(0, 2, XV_GRP_ACCESS, XV_ACCESS_FLAGS, 4, 0,
+		   XV_ACCESS_LOCAL_WRITE);
+	check_attr(0, 3, XV_GRP_PARAMS, XV_PARAMS_ADDR, 8, 0, (uintptr_t)buf);
+	check_attr(0, 4, XV_GRP_PARAMS, XV_PARAMS_LENGTH, 8, 0, sizeof(buf));
+	check_attr(0, 5, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&mr.info);
+	assert_int_equal(mr.obj.handle, 101);
+	assert_int_equal(mr.info.rkey, 0x1234);
+
+	assert_int_equal(xv_mr_query(xv_now(ctx), &mr, &info), 0);
+	check_op(0, XV_OBJ_MR, XV_M_QUERY, 2);
+	assert_int_equal(xv_mr_destroy(xv_now(ctx), &mr), 0);
+	check_op(0, XV_OBJ_MR, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 101);
+}
+
+static void mr_iova(void **state)
+{
+	struct xv_pd pd = {};
+	struct xv_mr mr = {};
+
+	(void)state;
+	pd.obj.handle = 7;
+	assert_int_equal(xv_mr_create(xv_now(ctx), &mr, XV_OPTS(xv_mr_opts,
+			.pd = &pd, .addr = (void *)0x1000, .length = 5,
+			.iova = 0x7000)), 0);
+	check_op(0, XV_OBJ_MR, XV_M_CREATE, 7);
+	check_attr(0, 2, XV_GRP_ACCESS, XV_ACCESS_FLAGS, 4, 0, 0);
+	check_attr(0, 5, XV_GRP_PARAMS, XV_PARAMS_IOVA, 8, 0, 0x7000);
+}
+
+static void cq_calls(void **state)
+{
+	struct xv_eventq eq = {};
+	struct xv_cq_info info;
+	struct xv_cq cq = {};
+
+	(void)state;
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq,
+				      XV_OPTS(xv_cq_opts, .cqe = 10)), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_CREATE, 3);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_CAPS, XV_CAPS_CQE, 4, 0, 10);
+	check_attr(0, 2, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&cq.info);
+	assert_int_equal(cq.mask, 15);
+	assert_ptr_equal(cq.ring, fake.area);
+	assert_int_equal(xv_cq_query(xv_now(ctx), &cq, &info), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_QUERY, 2);
+	assert_int_equal(xv_cq_destroy(xv_now(ctx), &cq), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_DESTROY, 1);
+	assert_null(cq.ring);
+
+	assert_int_equal(xv_eventq_create(xv_now(ctx), &eq), 0);
+	check_op(0, XV_OBJ_EVENTQ, XV_M_CREATE, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	assert_int_equal(eq.open, 1);
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, XV_OPTS(xv_cq_opts,
+			.cqe = 4, .comp_vector = 3, .eventq = &eq,
+			.cookie = 0x123456789abcULL)), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_CREATE, 6);
+	check_attr(0, 1, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, eq.fd);
+	check_attr(0, 2, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 8, 0,
+		   0x123456789abcULL);
+	check_attr(0, 3, XV_GRP_CAPS, XV_CAPS_CQE, 4, 0, 4);
+	check_attr(0, 4, XV_GRP_CAPS, XV_CAPS_COMP_VECTOR, 4, 0, 3);
+	xv_eventq_close(&eq);
+	assert_int_equal(eq.open, 0);
+}
+
+static void qp_defaults(void **state)
+{
+	struct xv_pd pd = {};
+	struct xv_cq cq = {};
+	struct xv_qp qp = {};
+
+	(void)state;
+	pd.obj.handle = 7;
+	cq.obj.handle = 8;
+	assert_int_equal(xv_qp_create(xv_now(ctx), &qp, XV_OPTS(xv_qp_opts,
+			.pd = &pd, .send_cq = &cq, .send_wr = 5)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CREATE, 6);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0, 7);
+	check_attr(0, 2, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4, 0, 8);
+	check_attr(0, 3, XV_GRP_CAPS, XV_CAPS_SEND_WR, 4, 0, 5);
+	check_attr(0, 4, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4, 0, 0);
+	check_attr(0, 5, XV_GRP_RESULT, XV_RESULT_INFO,
+		   sizeof(struct xv_qp_info), 0, (uintptr_t)&qp.info);
+	assert_int_equal(qp.send_mask, 7);
+	assert_int_equal(qp.send_wr, 5);
+	assert_ptr_equal(qp.sends, fake.area + 64);
+	assert_ptr_equal(qp.recv_cq, &cq);
+}
+
+static void qp_everything(void **state)
+{
+	struct xv_cq scq = {}, rcq = {};
+	struct xv_eventq eq = {};
+	struct xv_pd pd = {};
+	struct xv_qp qp = {};
+
+	(void)state;
+	pd.obj.handle = 7;
+	scq.obj.handle = 8;
+	rcq.obj.handle = 9;
+	eq.fd = 33;
+	eq.open = 1;
+	assert_int_equal(xv_qp_create(xv_now(ctx), &qp, XV_OPTS(xv_qp_opts,
+			.pd = &pd, .send_cq = &scq, .recv_cq = &rcq,
+			.eventq = &eq, .cookie = 1, .send_wr = 4, .recv_wr = 3,
+			.send_sge = 2, .recv_sge = 3, .sq_sig_all = 1,
+			.access = XV_ACCESS_REMOTE_WRITE, .port = 2,
+			.pkey_index = 1, .type = XV_QPT_RC)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CREATE, 16);
+	check_attr(0, 3, XV_GRP_OBJECT, XV_OBJECT_RECV_CQ, 4, 0, 9);
+	check_attr(0, 4, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, 33);
+	check_attr(0, 5, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 8, 0, 1);
+	check_attr(0, 6, XV_GRP_CAPS, XV_CAPS_SEND_WR, 4, 0, 4);
+	check_attr(0, 7, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4, 0, 3);
+	check_attr(0, 8, XV_GRP_CAPS, XV_CAPS_SEND_SGE, 4, 0, 2);
+	check_attr(0, 9, XV_GRP_CAPS, XV_CAPS_RECV_SGE, 4, 0, 3);
+	check_attr(0, 10, XV_GRP_ACCESS, XV_ACCESS_FLAGS, 4, 0,
+		   XV_ACCESS_REMOTE_WRITE);
+	check_attr(0, 11, XV_GRP_PATH, XV_PATH_PORT, 4, 0, 2);
+	check_attr(0, 12, XV_GRP_PATH, XV_PATH_PKEY_INDEX, 4, 0, 1);
+	check_attr(0, 13, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, 4, 0, XV_QPT_RC);
+	check_attr(0, 14, XV_GRP_PARAMS, XV_PARAMS_SQ_SIG_ALL, 4, 0, 1);
+	assert_ptr_equal(qp.recvs, fake.area + 64 + 4 * 128);
+	assert_int_equal(qp.recv_mask, 3);
+	assert_int_equal(qp.recv_wr, 3);
+}
+
+static void qp_connect(void **state)
+{
+	static const uint8_t gid[16] = { 0xfe, 0x80, [15] = 1 };
+	struct xv_qp qp = {};
+	const struct xv_attr *a;
+
+	(void)state;
+	qp.obj.handle = 40;
+	assert_int_equal(xv_qp_connect(xv_now(ctx), &qp, XV_OPTS(xv_qp_attr,
+			.qpn = 17, .psn = 0, .path_mtu = 1024,
+			.gid = { 0xfe, 0x80, [15] = 1 },
+			.zero = XV_ZERO_PATH(XV_PATH_TIMEOUT),
+			.state = XV_QPS_RTS)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CONNECT, 6);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	check_attr(0, 1, XV_GRP_ADDRESS, XV_ADDRESS_QPN, 4, 0, 17);
+	a = fake_attr(0, 2);
+	assert_int_equal(a->group, XV_GRP_ADDRESS);
+	assert_int_equal(a->id, XV_ADDRESS_GID);
+	assert_int_equal(a->len, 16);
+	assert_memory_not_equal(&a->data, gid, 8);
+	check_attr(0, 3, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 4, 0, 0);
+	check_attr(0, 4, XV_GRP_PATH, XV_PATH_MTU, 4, 0, 1024);
+	check_attr(0, 5, XV_GRP_PATH, XV_PATH_TIMEOUT, 4, 0, 0);
+}
+
+static void qp_create_connected(void **state)
+{
+	struct xv_pd pd = {};
+	struct xv_cq cq = {};
+	struct xv_qp qp = {};
+
+	(void)state;
+	pd.obj.handle = 7;
+	cq.obj.handle = 8;
+	assert_int_equal(xv_qp_create(xv_now(ctx), &qp, XV_OPTS(xv_qp_opts,
+			.pd = &pd, .send_cq = &cq, .send_wr = 5, .port = 9,
+			.connect = XV_OPTS(xv_qp_attr, .qpn = 3, .psn = 4,
+				.gid = { 1 }, .port = 2, .sgid_index = 1,
+				.access = XV_ACCESS_REMOTE_READ))), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CREATE, 11);
+	check_attr(0, 5, XV_GRP_ADDRESS, XV_ADDRESS_QPN, 4, 0, 3);
+	assert_int_equal(fake_attr(0, 6)->id, XV_ADDRESS_GID);
+	check_attr(0, 7, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 4, 0, 4);
+	check_attr(0, 8, XV_GRP_PATH, XV_PATH_PORT, 4, 0, 2);
+	check_attr(0, 9, XV_GRP_PATH, XV_PATH_SGID_INDEX, 4, 0, 1);
+}
+
+static void qp_gid_is_copied(void **state)
+{
+	struct xv_qp_attr attr = { .size = sizeof(attr), .qpn = 3 };
+	struct xv_qp qp = {};
+	struct xv_tx *tx;
+	uint8_t gid[16];
+
+	(void)state;
+	qp.obj.handle = 40;
+	memset(attr.gid, 0x11, 16);
+	memset(gid, 0x11, 16);
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_qp_connect(tx, &qp, &attr), 0);
+	memset(&attr, 0xff, sizeof(attr));
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	assert_memory_equal((void *)(uintptr_t)fake_attr(0, 2)->data, gid, 16);
+	xv_txn_free(tx);
+}
+
+static void qp_path_all(void **state)
+{
+	static const uint32_t want[][2] = {
+		{ XV_PATH_PORT, 1 }, { XV_PATH_SGID_INDEX, 2 },
+		{ XV_PATH_PKEY_INDEX, 3 }, { XV_PATH_MTU, 256 },
+		{ XV_PATH_SL, 4 }, { XV_PATH_TRAFFIC_CLASS, 5 },
+		{ XV_PATH_FLOW_LABEL, 6 }, { XV_PATH_HOP_LIMIT, 7 },
+		{ XV_PATH_TIMEOUT, 8 }, { XV_PATH_RETRY_CNT, 1 },
+		{ XV_PATH_RNR_RETRY, 2 }, { XV_PATH_MIN_RNR_TIMER, 9 },
+		{ XV_PATH_RD_ATOMIC, 10 }, { XV_PATH_DEST_RD_ATOMIC, 11 },
+		{ XV_PATH_SQ_PSN, 12 },
+	};
+	struct xv_qp qp = {};
+	unsigned int i;
+
+	(void)state;
+	qp.obj.handle = 40;
+	assert_int_equal(xv_qp_modify(xv_now(ctx), &qp, XV_OPTS(xv_qp_attr,
+			.state = XV_QPS_RTR, .port = 1, .sgid_index = 2,
+			.pkey_index = 3, .path_mtu = 256, .sl = 4,
+			.traffic_class = 5, .flow_label = 6, .hop_limit = 7,
+			.timeout = 8, .retry_cnt = 1, .rnr_retry = 2,
+			.min_rnr_timer = 9, .rd_atomic = 10,
+			.dest_rd_atomic = 11, .sq_psn = 12)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_MODIFY, 17);
+	for (i = 0; i < 15; i++)
+		check_attr(0, 1 + i, XV_GRP_PATH, want[i][0], 4, 0, want[i][1]);
+	check_attr(0, 16, XV_GRP_PARAMS, XV_PARAMS_STATE, 4, 0, XV_QPS_RTR);
+}
+
+static void qp_zero_fields(void **state)
+{
+	struct xv_qp qp = {};
+	unsigned int i;
+
+	(void)state;
+	qp.obj.handle = 40;
+	/* Nothing given: only the handle. */
+	assert_int_equal(xv_qp_connect(xv_now(ctx), &qp,
+				       XV_OPTS(xv_qp_attr)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CONNECT, 1);
+	/* Every zero meant. */
+	for (i = XV_PATH_PORT; i <= XV_PATH_SQ_PSN; i++) {
+		assert_int_equal(xv_qp_connect(xv_now(ctx), &qp,
+			XV_OPTS(xv_qp_attr, .zero = XV_ZERO_PATH(i))), 0);
+		check_op(0, XV_OBJ_QP, XV_M_CONNECT, 2);
+		check_attr(0, 1, XV_GRP_PATH, i, 4, 0, 0);
+	}
+	assert_int_equal(xv_qp_modify(xv_now(ctx), &qp,
+		XV_OPTS(xv_qp_attr, .zero = XV_ZERO_ACCESS)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_MODIFY, 2);
+	check_attr(0, 1, XV_GRP_ACCESS, XV_ACCESS_FLAGS, 4, 0, 0);
+}
+
+static void qp_query_destroy(void **state)
+{
+	struct xv_qp_info info;
+	struct xv_qp qp = {};
+
+	(void)state;
+	qp.obj.handle = 40;
+	assert_int_equal(xv_qp_query(xv_now(ctx), &qp, &info), 0);
+	check_op(0, XV_OBJ_QP, XV_M_QUERY, 2);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	assert_int_equal(xv_qp_destroy(xv_now(ctx), &qp), 0);
+	check_op(0, XV_OBJ_QP, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	assert_int_equal(qp.obj.handle, 0);
+}
+
+/* The main job: all in one call, by references. */
+static void whole_set(void **state)
+{
+	struct xv_eventq eq = {};
+	struct xv_recv recv[2];
+	struct xv_pd pd = {};
+	struct xv_mr mr = {};
+	struct xv_cq cq = {};
+	struct xv_qp qp = {};
+	const struct xv_attr *a;
+	const struct xv_recv *w;
+	struct xv_error err;
+	struct xv_tx *tx;
+	char buf[256];
+
+	(void)state;
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_eventq_create(tx, &eq), 0);
+	assert_int_equal(xv_pd_create(tx, &pd), 0);
+	assert_int_equal(xv_mr_create(tx, &mr, XV_OPTS(xv_mr_opts, .pd = &pd,
+			.addr = buf, .length = sizeof(buf),
+			.access = XV_ACCESS_LOCAL_WRITE)), 0);
+	assert_int_equal(xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 8,
+			.eventq = &eq)), 0);
+	assert_int_equal(xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .pd = &pd,
+			.send_cq = &cq, .send_wr = 4, .recv_wr = 4)), 0);
+	xv_recv_prep(&recv[0], 11);
+	xv_recv_add_sge(&recv[0], xv_sge_at(&mr, buf, 64));
+	xv_recv_prep(&recv[1], 12);
+	xv_recv_add_sge(&recv[1], xv_sge_at(&mr, buf + 64, 64));
+	assert_int_equal(xv_qp_post_recv(tx, &qp, recv, 2), 0);
+	memset(recv, 0xff, sizeof(recv));
+	assert_int_equal(xv_txn_num_ops(tx), 6);
+	assert_int_equal(fake.txns, 0);
+	assert_int_equal(xv_txn_commit(tx, &err), 0);
+	assert_int_equal(err.err, 0);
+	assert_int_equal(fake.txns, 1);
+
+	check_header(6, 1 + 1 + 6 + 4 + 6 + 2, 0);
+	check_op(0, XV_OBJ_EVENTQ, XV_M_CREATE, 1);
+	check_op(1, XV_OBJ_PD, XV_M_CREATE, 1);
+	check_op(2, XV_OBJ_MR, XV_M_CREATE, 6);
+	check_attr(2, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, XV_ATTR_F_FROM_OP, 1);
+	check_op(3, XV_OBJ_CQ, XV_M_CREATE, 4);
+	check_attr(3, 1, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, XV_ATTR_F_FROM_OP,
+		   0);
+	check_op(4, XV_OBJ_QP, XV_M_CREATE, 6);
+	check_attr(4, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, XV_ATTR_F_FROM_OP, 1);
+	check_attr(4, 2, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4,
+		   XV_ATTR_F_FROM_OP, 3);
+	check_op(5, XV_OBJ_QP, XV_M_POST_RECV, 2);
+	check_attr(5, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, XV_ATTR_F_FROM_OP,
+		   4);
+	a = fake_attr(5, 1);
+	assert_int_equal(a->group, XV_GRP_PARAMS);
+	assert_int_equal(a->id, XV_PARAMS_RECVS);
+	assert_int_equal(a->len, 2 * sizeof(struct xv_recv));
+	w = (const void *)(uintptr_t)a->data;
+	assert_int_equal(w[0].wr_id, 11);
+	assert_int_equal(w[1].wr_id, 12);
+	assert_int_equal(w[1].num_sge, 1);
+	assert_int_equal(w[1].sge[0].mr, XV_SGE_FROM_OP | 2);
+	assert_int_equal(w[1].sge[0].offset, 64);
+
+	assert_int_equal(pd.obj.handle, 100);
+	assert_int_equal(mr.obj.handle, 101);
+	assert_int_equal(cq.obj.handle, 102);
+	assert_int_equal(qp.obj.handle, 103);
+	assert_int_equal(qp.recv_tail, 2);
+	assert_int_equal(xv_recvs_ready(&qp), 0);
+	assert_int_equal(xv_recvs_free(&qp), 2);
+	assert_int_equal(xv_sge_at(&mr, buf + 8, 4).mr, 101);
+	assert_int_equal(xv_sge_at(&mr, buf + 8, 4).offset, 8);
+
+	/* The same struct serves the destroy. */
+	assert_int_equal(xv_qp_destroy(tx, &qp), 0);
+	assert_int_equal(xv_cq_destroy(tx, &cq), 0);
+	assert_int_equal(xv_mr_destroy(tx, &mr), 0);
+	assert_int_equal(xv_pd_destroy(tx, &pd), 0);
+	assert_int_equal(pd.obj.handle, 100);
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	check_header(4, 4, 0);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 103);
+	assert_int_equal(pd.obj.handle | mr.obj.handle | cq.obj.handle |
+			 qp.obj.handle, 0);
+	xv_eventq_close(&eq);
+	xv_txn_free(tx);
+}
+
+static void raw_content(void **state)
+{
+	static const uint8_t in[12] = { 1, 2, 3 };
+	struct xv_attr a;
+	struct xv_tx *tx;
+	uint8_t out[8];
+
+	(void)state;
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_txn_attr(tx, 1, 1, 4, 0, 0), -EINVAL);
+	assert_int_equal(xv_txn_commit(tx, NULL), -EINVAL);
+	assert_int_equal(xv_txn_op(tx, 99, 88), 0);
+	assert_int_equal(xv_txn_attr(tx, 77, 66, 55, 0xffff, ~0ULL), 0);
+	assert_int_equal(xv_txn_op(tx, 0, 0xffff), 1);
+	assert_int_equal(xv_txn_attr_u32(tx, 1, 2, 3), 0);
+	assert_int_equal(xv_txn_attr_u64(tx, 1, 3, 1ULL << 40), 0);
+	assert_int_equal(xv_txn_attr_handle(tx, 1, 4, 9), 0);
+	assert_int_equal(xv_txn_attr_ref(tx, 1, 5, 0), 0);
+	assert_int_equal(xv_txn_attr_new(tx, 1, 6), 0);
+	assert_int_equal(xv_txn_attr_in(tx, 1, 7, in, 3), 0);
+	assert_int_equal(xv_txn_attr_in(tx, 1, 8, in, 12), 0);
+	assert_int_equal(xv_txn_attr_out(tx, 1, 9, out, 8), 0);
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	check_header(2, 9, 0);
+	check_op(0, 99, 88, 1);
+	check_attr(0, 0, 77, 66, 55, 0xffff, ~0ULL);
+	check_op(1, 0, 0xffff, 8);
+	check_attr(1, 0, 1, 2, 4, 0, 3);
+	check_attr(1, 1, 1, 3, 8, 0, 1ULL << 40);
+	check_attr(1, 2, 1, 4, 4, 0, 9);
+	check_attr(1, 3, 1, 5, 4, XV_ATTR_F_FROM_OP, 0);
+	check_attr(1, 4, 1, 6, 4, 0, 0);
+	check_attr(1, 5, 1, 7, 3, 0, 0x030201);
+	check_attr(1, 6, 1, 8, 12, 0, (uintptr_t)in);
+	check_attr(1, 7, 1, 9, 8, 0, (uintptr_t)out);
+	assert_int_equal(xv_txn_get(tx, 1, 1, 3, &a), 0);
+	assert_int_equal(a.data, 1ULL << 40);
+	assert_int_equal(xv_txn_get(tx, 1, 1, 33, &a), -ENOENT);
+	assert_int_equal(xv_txn_get(tx, 2, 1, 3, &a), -ENOENT);
+	xv_txn_free(tx);
+}
+
+static void raw_beyond_limits(void **state)
+{
+	struct xv_tx *tx;
+	struct xv_txn *wire;
+	unsigned int i;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	/* More than the kernel takes: the library does not judge. */
+	for (i = 0; i < XV_MAX_OPS + 1; i++)
+		assert_int_equal(xv_txn_op(tx, XV_OBJ_PD, XV_M_CREATE), i);
+	for (i = 0; i < XV_MAX_ATTRS + 1; i++)
+		assert_int_equal(xv_txn_attr_u32(tx, 1, i, 0), 0);
+	wire = xv_txn_wire(tx, &len);
+	assert_int_equal(wire->num_ops, XV_MAX_OPS + 1);
+	assert_int_equal(wire->length, len);
+	wire->flags = 0x80;
+	assert_int_equal(xv_txn_raw(ctx, wire), 0);
+	assert_int_equal(((struct xv_txn *)fake.wire)->flags, 0x80);
+	xv_txn_reset(tx);
+	assert_int_equal(xv_txn_num_ops(tx), 0);
+
+	/* But it does not grow without end. */
+	for (i = 0; i < 10; i++)
+		assert_int_equal(xv_txn_op(tx, 1, 1), i);
+	for (i = 0; i < 100000; i++)
+		if (xv_txn_attr_u32(tx, 1, 1, 0))
+			break;
+	assert_true(i < 100000);
+	assert_int_equal(xv_txn_commit(tx, NULL), -E2BIG);
+	assert_int_equal(xv_txn_attr(tx, 1, 1, 65536, 0, 0), -EINVAL);
+	assert_int_equal(xv_txn_op(tx, 1, 1), 0);
+	assert_int_equal(xv_txn_attr(tx, 1, 1, 65536, 0, 0), -E2BIG);
+	xv_txn_free(tx);
+}
+
+static void batch_flag(void **state)
+{
+	struct xv_qp qp = {};
+	struct xv_tx *tx;
+
+	(void)state;
+	qp.obj.handle = 5;
+	assert_int_equal(xv_txn_begin(ctx, XV_TXN_F_BATCH, &tx), 0);
+	assert_int_equal(xv_qp_modify(tx, &qp,
+			 XV_OPTS(xv_qp_attr, .state = XV_QPS_ERR)), 0);
+	assert_int_equal(xv_qp_modify(tx, &qp,
+			 XV_OPTS(xv_qp_attr, .state = XV_QPS_RESET)), 0);
+	assert_int_equal(xv_txn_commit(tx, NULL), 2);
+	check_header(2, 4, XV_TXN_F_BATCH);
+	xv_txn_free(tx);
+	assert_int_equal(xv_txn_begin(ctx, 2, &tx), -EINVAL);
+}
+
+static void option_sizes(void **state)
+{
+	struct {
+		struct xv_cq_opts opts;
+		uint64_t later;
+	} big = { .opts = { .size = sizeof(big), .cqe = 4 } };
+	struct xv_cq_opts small = { .size = 8, .cqe = 4, .comp_vector = 9 };
+	struct xv_cq cq = {};
+
+	(void)state;
+	/* Older caller: what lies beyond its struct is not read. */
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, &small), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_CREATE, 3);
+	assert_int_equal(xv_cq_destroy(xv_now(ctx), &cq), 0);
+	/* Newer caller: fine as long as it wants nothing new. */
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, &big.opts), 0);
+	assert_int_equal(xv_cq_destroy(xv_now(ctx), &cq), 0);
+	big.later = 1;
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, &big.opts), -EINVAL);
+	small.size = 0;
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, &small), -EINVAL);
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, NULL), -EINVAL);
+	assert_int_equal(xv_txn_error(xv_now(ctx))->err, EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(device_query), T(device_query_port), T(device_query_gid),
+		T(device_describe), T(pd_calls), T(mr_calls), T(mr_iova),
+		T(cq_calls), T(qp_defaults), T(qp_everything), T(qp_connect),
+		T(qp_create_connected), T(qp_gid_is_copied), T(qp_path_all), T(qp_zero_fields),
+		T(qp_query_destroy), T(whole_set), T(raw_content),
+		T(raw_beyond_limits), T(batch_flag), T(option_sizes),
+	};
+
+	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
+}

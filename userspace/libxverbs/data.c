@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Data path: the mapped rings, and the one system call beside them.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ *
+ * The kernel writes the tail of a completion ring and the counts of done
+ * entries with release semantics, we read them with acquire. Our own indices
+ * are kept outside the mapped memory; only the head of a completion ring is
+ * published. Entries are handed over by the system call, which orders them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib.h"
+
+/* ------------------------------------------------------------------------
+ * Completions of queue pairs that are gone
+ *
+ * Those in the ring are marked at the destroy, by their handle 0, which no
+ * object has. If more wait in the kernel, the handle is remembered until the
+ * ring was seen empty with none waiting. Handles are not used again soon.
+ */
+
+/* Destroys that may be committed between two calls of xv_poll(), at first. */
+#define DEAD_ROOM	XV_MAX_OPS
+
+int xv_cq_reserve_dead(struct xv_cq *cq)
+{
+	struct xv_ctx *ctx = cq->obj.ctx;
+	uint32_t max = cq->num_dead + DEAD_ROOM;
+	struct xv_dead *dead, *old = NULL;
+
+	if (!ctx || cq->max_dead >= max)
+		return 0;
+	max += max / 2;
+	dead = malloc(sizeof(*dead) + max * sizeof(uint32_t));
+	if (!dead)
+		return -ENOMEM;
+	if (cq->num_dead)
+		memcpy(dead->handles, cq->dead,
+		       cq->num_dead * sizeof(uint32_t));
+
+	pthread_mutex_lock(&ctx->lock);
+	if (cq->dead) {
+		old = (struct xv_dead *)((uint8_t *)cq->dead -
+					 offsetof(struct xv_dead, handles));
+		*old->prev = old->next;
+		if (old->next)
+			old->next->prev = old->prev;
+	}
+	dead->next = ctx->dead;
+	dead->prev = &ctx->dead;
+	if (dead->next)
+		dead->next->prev = &dead->next;
+	ctx->dead = dead;
+	pthread_mutex_unlock(&ctx->lock);
+
+	free(old);
+	cq->dead = dead->handles;
+	cq->max_dead = max;
+	return 0;
+}
+
+static uint32_t load_tail(const struct xv_cq *cq)
+{
+	return __atomic_load_n(&cq->ring->tail, __ATOMIC_ACQUIRE);
+}
+
+static bool overflowed(const struct xv_cq *cq)
+{
+	return __atomic_load_n(&cq->ring->flags, __ATOMIC_ACQUIRE) &
+	       XV_CQ_OVERFLOW;
+}
+
+void xv_cq_forget_qp(struct xv_cq *cq, uint32_t qp)
+{
+	bool more;
+	uint32_t i, tail;
+
+	if (!cq || !cq->ring)
+		return;
+	/* Flag first: what leaves the kernel's store after it is in the ring. */
+	more = overflowed(cq);
+	tail = load_tail(cq);
+	if (tail - cq->head > cq->mask + 1)
+		tail = cq->head + cq->mask + 1;
+	for (i = cq->head; i != tail; i++)
+		if (cq->wcs[i & cq->mask].qp == qp)
+			cq->wcs[i & cq->mask].qp = 0;
+	if (more && cq->num_dead < cq->max_dead)
+		cq->dead[cq->num_dead++] = qp;
+}
+
+void xv_cq_clear(struct xv_cq *cq)
+{
+	struct xv_ctx *ctx = cq->obj.ctx;
+	struct xv_dead *dead;
+
+	cq->ring = NULL;
+	cq->wcs = NULL;
+	cq->num_dead = 0;
+	cq->max_dead = 0;
+	if (!cq->dead)
+		return;
+	dead = (struct xv_dead *)((uint8_t *)cq->dead -
+				  offsetof(struct xv_dead, handles));
+	cq->dead = NULL;
+	pthread_mutex_lock(&ctx->lock);
+	*dead->prev = dead->next;
+	if (dead->next)
+		dead->next->prev = dead->prev;
+	pthread_mutex_unlock(&ctx->lock);
+	free(dead);
+}
+
+static bool is_dead(const struct xv_cq *cq, uint32_t qp)
+{
+	uint32_t i;
+
+	for (i = 0; i < cq->num_dead; i++)
+		if (cq->dead[i] == qp)
+			return true;
+	return !qp;
+}
+
+/* ------------------------------------------------------------------------
+ * Posting
+ */
+
+XV_PUBLIC int xv_post_send(struct xv_qp *qp, const struct xv_send *sends,
+			   unsigned int n)
+{
+	unsigned int i;
+
+	if (xv_sends_free(qp) < n)
+		return -EAGAIN;
+	for (i = 0; i < n; i++)
+		qp->sends[qp->send_tail++ & qp->send_mask] = sends[i];
+	return 0;
+}
+
+XV_PUBLIC int xv_post_recv(struct xv_qp *qp, const struct xv_recv *recvs,
+			   unsigned int n)
+{
+	unsigned int i;
+
+	if (xv_recvs_free(qp) < n)
+		return -EAGAIN;
+	for (i = 0; i < n; i++)
+		qp->recvs[qp->recv_tail++ & qp->recv_mask] = recvs[i];
+	return 0;
+}
+
+/* ------------------------------------------------------------------------
+ * ENTER
+ */
+
+XV_PUBLIC int xv_enter_raw(struct xv_ctx *ctx, struct xv_enter *enter)
+{
+	XV_KEEP_ERRNO;
+
+	return xv_ctx_ioctl(ctx, XV_IOC_ENTER, enter);
+}
+
+static int do_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
+		    struct xv_enter_qp *res, unsigned int n, struct xv_cq *cq,
+		    unsigned int min_complete, int64_t timeout_ns,
+		    unsigned int flags, unsigned int *num_complete)
+{
+	XV_KEEP_ERRNO;
+	struct xv_enter enter = {
+		.flags = flags,
+		.num_qps = n,
+		.qps = (uintptr_t)res,
+		.cq = cq ? cq->obj.handle : 0,
+		.min_complete = min_complete,
+		.timeout_ns = timeout_ns,
+	};
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		memset(&res[i], 0, sizeof(res[i]));
+		res[i].qp = qps[i]->obj.handle;
+		res[i].num_send = xv_sends_ready(qps[i]);
+		res[i].num_recv = xv_recvs_ready(qps[i]);
+	}
+	ret = xv_ctx_ioctl(ctx, XV_IOC_ENTER, &enter);
+	for (i = 0; i < n; i++) {
+		qps[i]->send_taken += res[i].sends_taken;
+		qps[i]->recv_taken += res[i].recvs_taken;
+		qps[i]->err = res[i].err;
+		qps[i]->reason = res[i].reason;
+	}
+	if (num_complete)
+		*num_complete = enter.num_complete;
+	return ret;
+}
+
+XV_PUBLIC int xv_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
+		       struct xv_enter_qp *res, unsigned int n,
+		       struct xv_cq *cq, unsigned int min_complete,
+		       int64_t timeout_ns, unsigned int flags,
+		       unsigned int *num_complete)
+{
+	return do_enter(ctx, qps, res, n, cq, min_complete, timeout_ns, flags,
+			num_complete);
+}
+
+XV_PUBLIC int xv_submit_and_wait(struct xv_qp *qp, struct xv_cq *cq,
+				 unsigned int min_complete, int64_t timeout_ns)
+{
+	struct xv_enter_qp res;
+	int ret;
+
+	ret = do_enter(qp->obj.ctx, &qp, &res, 1, cq, min_complete, timeout_ns,
+		       0, NULL);
+	return ret ? ret : -qp->err;
+}
+
+XV_PUBLIC int xv_submit(struct xv_qp *qp)
+{
+	return xv_submit_and_wait(qp, NULL, 0, 0);
+}
+
+XV_PUBLIC int xv_wait(struct xv_cq *cq, unsigned int min_complete,
+		      int64_t timeout_ns)
+{
+	return do_enter(cq->obj.ctx, NULL, NULL, 0, cq, min_complete,
+			timeout_ns, 0, NULL);
+}
+
+XV_PUBLIC int xv_arm(struct xv_cq *cq)
+{
+	return do_enter(cq->obj.ctx, NULL, NULL, 0, cq, 0, 0, XV_ENTER_F_ARM,
+			NULL);
+}
+
+/* ------------------------------------------------------------------------
+ * Completions
+ */
+
+XV_PUBLIC int xv_poll(struct xv_cq *cq, struct xv_wc *wc, unsigned int n)
+{
+	bool entered = false;
+	unsigned int got = 0;
+
+	if (!n)
+		return 0;
+	for (;;) {
+		bool more = overflowed(cq);
+		uint32_t tail = load_tail(cq);
+		uint32_t head = cq->head;
+		int ret;
+
+		while (head != tail && got < n) {
+			wc[got] = cq->wcs[head++ & cq->mask];
+			if (__builtin_expect(!wc[got].qp || cq->num_dead, 0) &&
+			    is_dead(cq, wc[got].qp))
+				continue;
+			got++;
+		}
+		if (head != cq->head) {
+			cq->head = head;
+			__atomic_store_n(&cq->ring->head, head,
+					 __ATOMIC_RELEASE);
+			entered = false;
+		}
+		if (got)
+			return (int)got;
+		if (!more) {
+			cq->num_dead = 0;
+			return 0;
+		}
+		/* Moved nothing though it had room: leave it to the caller. */
+		if (entered)
+			return 0;
+		ret = xv_wait(cq, 0, 0);
+		if (ret)
+			return ret;
+		entered = true;
+	}
+}
+
+XV_PUBLIC int xv_event_read(struct xv_eventq *eq, struct xv_event *events,
+			    unsigned int n)
+{
+	XV_KEEP_ERRNO;
+	ssize_t ret;
+
+	ret = read(eq->open ? eq->fd : -1, events, n * sizeof(*events));
+	return ret < 0 ? -errno : (int)(ret / sizeof(*events));
+}

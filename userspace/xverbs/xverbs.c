@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * xverbs: look at devices, and at what their kernel module can do.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ *
+ * Text is for people and may change; JSON is the stable form.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <json.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xverbs.h>
+
+static bool json;
+
+static int fail(const char *what, int err)
+{
+	fprintf(stderr, "xverbs: %s: %s\n", what, strerror(-err));
+	return 1;
+}
+
+/* ---- output ----------------------------------------------------------- */
+
+static void print_json(struct json_object *o)
+{
+	printf("%s\n", json_object_to_json_string_ext(o,
+			JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+}
+
+static void put_str(struct json_object *o, const char *key, const char *val)
+{
+	json_object_object_add(o, key, json_object_new_string(val));
+}
+
+static void put_num(struct json_object *o, const char *key, uint64_t val)
+{
+	json_object_object_add(o, key, json_object_new_uint64(val));
+}
+
+static struct json_object *put_list(struct json_object *o, const char *key)
+{
+	struct json_object *list = json_object_new_array();
+
+	json_object_object_add(o, key, list);
+	return list;
+}
+
+/* ---- dev ---------------------------------------------------------------- */
+
+static const char *const port_states[] = {
+	[XV_PORT_DOWN] = "down",
+	[XV_PORT_INIT] = "init",
+	[XV_PORT_ARMED] = "armed",
+	[XV_PORT_ACTIVE] = "active",
+};
+
+static const char *port_state(unsigned int state)
+{
+	return state < 5 && port_states[state] ? port_states[state] : "unknown";
+}
+
+static const char *link_layer(unsigned int link)
+{
+	return link == XV_LINK_INFINIBAND ? "infiniband" :
+	       link == XV_LINK_ETHERNET ? "ethernet" : "unknown";
+}
+
+static void show_port(struct xv_ctx *ctx, unsigned int port,
+		      struct json_object *list)
+{
+	struct xv_port_info info;
+	struct json_object *o;
+
+	if (xv_device_query_port(xv_now(ctx), port, &info))
+		return;
+	if (!json) {
+		printf("    port %u: %s, %s, mtu %u of %u, %u GIDs\n", port,
+		       port_state(info.state), link_layer(info.link_layer),
+		       info.active_mtu, info.max_mtu, info.gid_entries);
+		return;
+	}
+	o = json_object_new_object();
+	put_num(o, "port", port);
+	put_str(o, "state", port_state(info.state));
+	put_str(o, "link_layer", link_layer(info.link_layer));
+	put_num(o, "active_mtu", info.active_mtu);
+	put_num(o, "max_mtu", info.max_mtu);
+	put_num(o, "lid", info.lid);
+	put_num(o, "gid_entries", info.gid_entries);
+	put_num(o, "netdev_index", info.netdev_index);
+	json_object_array_add(list, o);
+}
+
+/* A device that may not be opened is still listed. */
+static void show_device(const struct xv_device *dev, struct json_object *list)
+{
+	struct json_object *o = NULL, *ports = NULL;
+	struct xv_device_info info;
+	struct xv_ctx *ctx;
+	unsigned int i;
+	int ret;
+
+	if (json) {
+		o = json_object_new_object();
+		json_object_array_add(list, o);
+		put_str(o, "name", dev->name);
+		put_str(o, "node", dev->node);
+		put_num(o, "abi_version", dev->abi_version);
+	} else {
+		printf("%s: node %s, abi %u\n", dev->name, dev->node,
+		       dev->abi_version);
+	}
+	ret = xv_open(dev->name, 0, &ctx);
+	if (ret) {
+		if (json)
+			put_str(o, "error", strerror(-ret));
+		else
+			printf("    not opened: %s\n", strerror(-ret));
+		return;
+	}
+	ret = xv_device_query(xv_now(ctx), &info);
+	if (!ret && json) {
+		put_num(o, "max_qp_wr", info.max_qp_wr);
+		put_num(o, "max_cqe", info.max_cqe);
+		put_num(o, "max_send_sge", info.max_send_sge);
+		put_num(o, "max_recv_sge", info.max_recv_sge);
+		put_num(o, "max_inline", info.max_inline);
+		put_num(o, "max_rd_atomic", info.max_rd_atomic);
+		put_num(o, "max_mr_size", info.max_mr_size);
+		put_num(o, "num_comp_vectors", info.num_comp_vectors);
+		put_num(o, "ring_budget", info.budget);
+		json_object_object_add(o, "atomics", json_object_new_boolean(
+				       info.flags & XV_DEVICE_F_ATOMICS));
+		ports = put_list(o, "ports");
+	} else if (!ret) {
+		printf("    queues %u deep, completions %u, pieces %u/%u, inline %u%s\n",
+		       info.max_qp_wr, info.max_cqe, info.max_send_sge,
+		       info.max_recv_sge, info.max_inline,
+		       info.flags & XV_DEVICE_F_ATOMICS ? ", atomics" : "");
+	}
+	for (i = 1; !ret && i <= info.num_ports; i++)
+		show_port(ctx, i, ports);
+	xv_close(ctx);
+}
+
+static int cmd_dev(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	struct json_object *list = NULL;
+	struct xv_device *devs;
+	unsigned int num, i, shown = 0;
+	int ret;
+
+	ret = xv_device_list(&devs, &num);
+	if (ret)
+		return fail("list of devices", ret);
+	if (json)
+		list = json_object_new_array();
+	for (i = 0; i < num; i++) {
+		if (name && strcmp(name, devs[i].name))
+			continue;
+		show_device(&devs[i], list);
+		shown++;
+	}
+	xv_device_list_free(devs);
+	if (json)
+		print_json(list);
+	return name && !shown ? fail(name, -ENODEV) : 0;
+}
+
+/* ---- abi ---------------------------------------------------------------- */
+
+static const char *const kinds[] = {
+	[XV_K_NEW] = "new", [XV_K_READ] = "read", [XV_K_WRITE] = "write",
+	[XV_K_DESTROY] = "destroy", [XV_K_U32] = "u32", [XV_K_U64] = "u64",
+	[XV_K_BITS] = "bits", [XV_K_ENUM] = "enum", [XV_K_IN] = "in",
+	[XV_K_OUT] = "out",
+};
+
+static const char *const classes[] = {
+	[XV_C_CREATE] = "create", [XV_C_DESTROY] = "destroy",
+	[XV_C_POST] = "post", [XV_C_QUERY] = "query",
+	[XV_C_MODIFY] = "modify", [XV_C_START] = "start",
+};
+
+static const char *kind_name(unsigned int kind)
+{
+	return kind <= XV_K_OUT && kinds[kind] ? kinds[kind] : "unknown";
+}
+
+static const char *class_name(unsigned int class)
+{
+	return class <= XV_C_START && classes[class] ? classes[class] :
+						       "unknown";
+}
+
+static void print_values(const struct xv_desc *d)
+{
+	unsigned long long min = d->min, max = d->max;
+
+	switch (d->kind) {
+	case XV_K_U32:
+	case XV_K_U64:
+		printf(" %llu..%llu", min, max);
+		break;
+	case XV_K_BITS:
+		printf(" mask 0x%llx", max);
+		break;
+	case XV_K_ENUM: {
+		const char *sep = " one of ";
+		unsigned int i;
+
+		for (i = 0; i < 64; i++) {
+			if (!(max >> i & 1))
+				continue;
+			printf("%s%u", sep, i);
+			sep = ",";
+		}
+		break;
+	}
+	case XV_K_IN:
+		if (d->step)
+			printf(" %llu..%llu elements of %u bytes",
+			       min / d->step, max / d->step, d->step);
+		else if (min == max)
+			printf(" %llu bytes", max);
+		else
+			printf(" %llu..%llu bytes", min, max);
+		break;
+	case XV_K_OUT:
+		if (max)
+			printf(" %llu bytes", max);
+		break;
+	}
+}
+
+static void print_line(struct xv_ctx *ctx, const struct xv_desc *d)
+{
+	const char *type;
+
+	switch (d->what) {
+	case XV_DESC_OBJECT:
+		printf("%s (%u)\n", d->name, d->object);
+		break;
+	case XV_DESC_METHOD:
+		printf("    %s (%u): class %s\n", d->name, d->method,
+		       class_name(d->kind));
+		break;
+	case XV_DESC_GROUP:
+		printf("\t%s (%u)%s%s\n", d->name, d->group,
+		       d->flags & XV_DESC_F_REQUIRED ? ", required" : "",
+		       d->flags & XV_DESC_F_ONE_OF ? ", one of these" : "");
+		break;
+	case XV_DESC_ATTR:
+		printf("\t    %-16s (%u) %s", d->name, d->id,
+		       kind_name(d->kind));
+		type = d->type ? xv_object_name(ctx, d->type) : NULL;
+		if (type)
+			printf(" %s", type);
+		print_values(d);
+		printf("%s\n",
+		       d->flags & XV_DESC_F_REQUIRED ? ", required" : "");
+		break;
+	case XV_DESC_REASON:
+		printf("reason %u: %s (%s)\n", d->id, d->name,
+		       strerrorname_np(d->max));
+		break;
+	}
+}
+
+/* The tree as nested lists; each level's list is begun by its parent. */
+struct tree {
+	struct json_object *objects;
+	struct json_object *methods;
+	struct json_object *groups;
+	struct json_object *attrs;
+	struct json_object *reasons;
+};
+
+static struct json_object *named(struct json_object *list, const char *name,
+				 unsigned int id)
+{
+	struct json_object *o = json_object_new_object();
+
+	put_str(o, "name", name);
+	put_num(o, "id", id);
+	json_object_array_add(list, o);
+	return o;
+}
+
+static void add_line(struct xv_ctx *ctx, struct tree *t, const struct xv_desc *d)
+{
+	struct json_object *o;
+	const char *type;
+
+	switch (d->what) {
+	case XV_DESC_OBJECT:
+		o = named(t->objects, d->name, d->object);
+		t->methods = put_list(o, "methods");
+		break;
+	case XV_DESC_METHOD:
+		o = named(t->methods, d->name, d->method);
+		put_str(o, "class", class_name(d->kind));
+		t->groups = put_list(o, "groups");
+		break;
+	case XV_DESC_GROUP:
+		o = named(t->groups, d->name, d->group);
+		json_object_object_add(o, "required", json_object_new_boolean(
+				       d->flags & XV_DESC_F_REQUIRED));
+		json_object_object_add(o, "one_of", json_object_new_boolean(
+				       d->flags & XV_DESC_F_ONE_OF));
+		t->attrs = put_list(o, "attributes");
+		break;
+	case XV_DESC_ATTR:
+		o = named(t->attrs, d->name, d->id);
+		put_str(o, "kind", kind_name(d->kind));
+		type = d->type ? xv_object_name(ctx, d->type) : NULL;
+		if (type)
+			put_str(o, "type", type);
+		json_object_object_add(o, "required", json_object_new_boolean(
+				       d->flags & XV_DESC_F_REQUIRED));
+		put_num(o, "min", d->min);
+		put_num(o, "max", d->max);
+		put_num(o, "step", d->step);
+		break;
+	case XV_DESC_REASON:
+		o = named(t->reasons, d->name, d->id);
+		put_num(o, "errno", d->max);
+		put_str(o, "errno_name", strerrorname_np(d->max));
+		break;
+	}
+}
+
+/* A name that has no end in its field, or no place in the tree. */
+static bool line_ok(const struct xv_desc *d, const struct tree *t)
+{
+	if (!memchr(d->name, 0, sizeof(d->name)))
+		return false;
+	switch (d->what) {
+	case XV_DESC_METHOD:
+		return !json || t->methods;
+	case XV_DESC_GROUP:
+		return !json || t->groups;
+	case XV_DESC_ATTR:
+		return !json || t->attrs;
+	case XV_DESC_REASON:
+		return strerrorname_np(d->max);
+	}
+	return true;
+}
+
+static int cmd_abi(int argc, char **argv)
+{
+	const struct xv_describe *desc;
+	struct json_object *root;
+	const struct xv_desc *d;
+	struct xv_ctx *ctx;
+	struct tree t = {};
+	unsigned int i;
+	int ret;
+
+	ret = xv_open(argc > 1 ? argv[1] : NULL, 0, &ctx);
+	if (ret)
+		return fail(argc > 1 ? argv[1] : "no device", ret);
+	ret = xv_describe(ctx, &desc);
+	if (ret) {
+		xv_close(ctx);
+		return fail("device.describe", ret);
+	}
+	if (!json) {
+		printf("abi %u: at most %u operations of %u attributes and %u bytes in a transaction, %u queue pairs in an enter\n",
+		       desc->abi_version, desc->max_ops, desc->max_attrs,
+		       desc->max_bytes, desc->max_enter_qps);
+		for (i = 0; (d = xv_describe_line(desc, i)); i++)
+			if (line_ok(d, &t))
+				print_line(ctx, d);
+		xv_close(ctx);
+		return 0;
+	}
+	root = json_object_new_object();
+	put_num(root, "abi_version", desc->abi_version);
+	put_num(root, "max_ops", desc->max_ops);
+	put_num(root, "max_attrs", desc->max_attrs);
+	put_num(root, "max_bytes", desc->max_bytes);
+	put_num(root, "max_enter_qps", desc->max_enter_qps);
+	t.objects = put_list(root, "objects");
+	t.reasons = put_list(root, "reasons");
+	for (i = 0; (d = xv_describe_line(desc, i)); i++)
+		if (line_ok(d, &t))
+			add_line(ctx, &t, d);
+	xv_close(ctx);
+	print_json(root);
+	return 0;
+}
+
+/* ---- obj ---------------------------------------------------------------- */
+
+/*
+ * What the kernel says of an open file in /proc/PID/fdinfo/FD: the lines that
+ * begin with "xverbs-".
+ */
+static void show_file(const char *pid, const char *fd, const char *node,
+		      struct json_object *list)
+{
+	struct json_object *o = NULL;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/fdinfo/%.16s", pid, fd);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (json) {
+		o = json_object_new_object();
+		put_num(o, "pid", strtoul(pid, NULL, 10));
+		put_num(o, "fd", strtoul(fd, NULL, 10));
+		put_str(o, "node", node);
+		json_object_array_add(list, o);
+	} else {
+		printf("pid %s fd %s: %s\n", pid, fd, node);
+	}
+	while (fgets(line, sizeof(line), f)) {
+		char *val = strchr(line, ':');
+
+		if (strncmp(line, "xverbs-", 7) || !val)
+			continue;
+		*val++ = 0;
+		val += strspn(val, " \t");
+		val[strcspn(val, "\n")] = 0;
+		if (json)
+			put_str(o, line + 7, val);
+		else
+			printf("    %s %s\n", line + 7, val);
+	}
+	fclose(f);
+}
+
+static void show_process(const char *pid, struct json_object *list)
+{
+	char dir[64], path[384], node[128];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "/proc/%.16s/fd", pid);
+	d = opendir(dir);
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		len = readlink(path, node, sizeof(node) - 1);
+		if (len < 0)
+			continue;
+		node[len] = 0;
+		if (!strncmp(node, "/dev/infiniband/xverbs", 22))
+			show_file(pid, e->d_name, node, list);
+	}
+	closedir(d);
+}
+
+static int cmd_obj(int argc, char **argv)
+{
+	struct json_object *list = NULL;
+	struct dirent *e;
+	DIR *proc;
+
+	if (json)
+		list = json_object_new_array();
+	if (argc > 1) {
+		show_process(argv[1], list);
+	} else {
+		proc = opendir("/proc");
+		if (!proc)
+			return fail("/proc", -errno);
+		while ((e = readdir(proc)))
+			if (isdigit((unsigned char)e->d_name[0]))
+				show_process(e->d_name, list);
+		closedir(proc);
+	}
+	if (json)
+		print_json(list);
+	return 0;
+}
+
+/* ---- status ------------------------------------------------------------- */
+
+static bool read_line(const char *path, char *buf, size_t len)
+{
+	FILE *f = fopen(path, "re");
+	bool ok;
+
+	if (!f)
+		return false;
+	ok = fgets(buf, len, f);
+	fclose(f);
+	if (ok)
+		buf[strcspn(buf, "\n")] = 0;
+	return ok;
+}
+
+static int cmd_status(int argc, char **argv)
+{
+	char version[64] = "unknown";
+	struct xv_device *devs = NULL;
+	unsigned int num = 0, i;
+	struct stat st;
+	bool loaded;
+	int ret;
+
+	(void)argc;
+	(void)argv;
+	/* It may be loaded by the asking. */
+	ret = xv_device_list(&devs, &num);
+	loaded = !stat("/sys/module/xverbs", &st);
+	if (loaded)
+		read_line("/sys/module/xverbs/version", version,
+			  sizeof(version));
+	if (json) {
+		struct json_object *o = json_object_new_object();
+		struct json_object *list;
+
+		put_num(o, "library_major", XV_VERSION_MAJOR);
+		put_num(o, "library_minor", XV_VERSION_MINOR);
+		put_num(o, "abi_version", XV_ABI_VERSION);
+		json_object_object_add(o, "module_loaded",
+				       json_object_new_boolean(loaded));
+		if (loaded)
+			put_str(o, "module_version", version);
+		list = put_list(o, "devices");
+		for (i = 0; i < num; i++)
+			json_object_array_add(list,
+				json_object_new_string(devs[i].name));
+		print_json(o);
+	} else {
+		printf("library %u.%u, abi %u\n", XV_VERSION_MAJOR,
+		       XV_VERSION_MINOR, XV_ABI_VERSION);
+		if (loaded)
+			printf("module loaded, version %s\n", version);
+		else
+			printf("module not loaded\n");
+		printf("devices:");
+		for (i = 0; i < num; i++)
+			printf(" %s", devs[i].name);
+		printf("%s\n", num ? "" : " none");
+		if (ret)
+			printf("devices can not be listed: %s\n",
+			       strerror(-ret));
+	}
+	xv_device_list_free(devs);
+	return loaded && num ? 0 : 1;
+}
+
+/* ---- the command line --------------------------------------------------- */
+
+static const struct command {
+	const char *name;
+	const char *args;
+	const char *help;
+	int max_args;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "status", "", "is the module loaded, and which devices are there",
+	  0, cmd_status },
+	{ "dev", "[DEVICE]", "devices, their nodes and limits", 1, cmd_dev },
+	{ "obj", "[PID]", "open files and the objects of each", 1, cmd_obj },
+	{ "abi", "[DEVICE]", "objects, methods, attributes and reasons", 1,
+	  cmd_abi },
+};
+
+#define NUM_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *out)
+{
+	unsigned int i;
+
+	fprintf(out, "usage: xverbs [-j | --json] COMMAND\n"
+		"       xverbs -V | --version\n"
+		"       xverbs -h | --help | help\n\n");
+	for (i = 0; i < NUM_COMMANDS; i++)
+		fprintf(out, "  %-7s %-9s %s\n", commands[i].name,
+			commands[i].args, commands[i].help);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "version", no_argument, NULL, 'V' },
+		{ "help", no_argument, NULL, 'h' },
+		{}
+	};
+	unsigned int i;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+jVh", options, NULL)) >= 0) {
+		switch (c) {
+		case 'j':
+			json = true;
+			break;
+		case 'V':
+			printf("xverbs %u.%u\n", XV_VERSION_MAJOR,
+			       XV_VERSION_MINOR);
+			return 0;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	argc -= optind;
+	argv += optind;
+	if (argc && !strcmp(argv[0], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	for (i = 0; argc && i < NUM_COMMANDS; i++) {
+		if (strcmp(argv[0], commands[i].name))
+			continue;
+		if (argc - 1 > commands[i].max_args)
+			break;
+		return commands[i].run(argc, argv);
+	}
+	usage(stderr);
+	return 2;
+}
