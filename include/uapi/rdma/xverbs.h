@@ -160,9 +160,14 @@ struct xv_attr {
  *	which was asked for, 0 if none
  * @raw: what the RDMA core, the driver or a cgroup answered, as a positive
  *	errno; 0 if they were not asked
- * @detail: a number that belongs to the reason: the allowed maximum or
- *	minimum for %XV_R_RANGE, %XV_R_LENGTH and %XV_R_TOO_BIG; the bytes
- *	needed for %XV_R_MEMLOCK; else 0
+ * @detail: a number that belongs to the reason: the limit that was broken for
+ *	%XV_R_RANGE (of an enumeration: a mask of the values allowed),
+ *	%XV_R_LENGTH and %XV_R_TOO_BIG; the known bits for %XV_R_FLAGS; the
+ *	known length for %XV_R_TAIL; the type wanted for %XV_R_TYPE; the first
+ *	operation that can not be referred to for %XV_R_REFERENCE; the number
+ *	of groups given for %XV_R_ONE_OF; the present state for %XV_R_STATE;
+ *	for a bad first receive how many before it are good; the bytes needed
+ *	for %XV_R_MEMLOCK; else 0
  */
 struct xv_error {
 	__s32 err;
@@ -310,6 +315,27 @@ enum xv_method {
 	XV_M_CONNECT			= 8,
 	XV_M_POST_RECV			= 9,
 };
+
+/*
+ * Which groups a method takes; in brackets: optional. device.describe tells
+ * the same, with the attributes.
+ *
+ *	device.query, .describe		result
+ *	device.query_port, .query_gid	params result
+ *	eventq.create			object
+ *	pd.create			object
+ *	mr.create			object [access] params [result]
+ *	cq.create			object [events] caps result
+ *	qp.create			object [events] caps [access] [address]
+ *					[path] [params] result
+ *	qp.modify			object [access] [address] [path] params
+ *	qp.connect			object [access] address [path]
+ *	qp.post_recv			object params
+ *	*.query				object result
+ *	*.destroy			object
+ *
+ * qp.create with an address connects: the new QP is in RTS.
+ */
 
 /**
  * enum xv_group - groups of attributes; one group serves several methods
@@ -645,7 +671,8 @@ struct xv_mr_info {
  * @length: bytes of the object's part
  *
  * An area is mapped with PROT_READ and PROT_WRITE and MAP_SHARED, as a whole.
- * The mapping is not inherited by fork(2).
+ * The mapping is not inherited by fork(2). An area keeps its offset and length
+ * as long as the file is open.
  */
 struct xv_area {
 	__aligned_u64 mmap_offset;
@@ -1010,7 +1037,8 @@ struct xv_wc {
  *
  * Entry number n of a ring, counted from 0 since the QP was made, lies at
  * index n modulo the number of entries; first receives count, although they do
- * not come from the ring. At most send_wr (recv_wr) entries may be submitted
+ * not come from the ring. RESET drops what is outstanding: it counts as done.
+ * Completions that lie in the CQ's ring by then stay there. At most send_wr (recv_wr) entries may be submitted
  * and not done; ENTER does not consume more.
  */
 struct xv_qp_ring {
@@ -1078,8 +1106,9 @@ struct xv_enter_qp {
  * @num_qps: elements of @qps, 0 to %XV_MAX_ENTER_QPS
  * @qps: user pointer to struct xv_enter_qp
  * @cq: handle of the completion queue to reap, or 0
- * @min_complete: wait until so many completions lie in its ring; at most the
- *	depth of the CQ; 0: do not wait
+ * @min_complete: wait until so many completions lie in its ring, those of
+ *	queue pairs destroyed since included; at most the depth of the CQ; 0: do
+ *	not wait
  * @timeout_ns: longest time to wait; negative: no limit; 0: do not wait
  * @num_complete: out: completions in the ring now
  * @reserved: must be 0
@@ -1095,8 +1124,8 @@ struct xv_enter_qp {
  * at once if its ring is not empty, else when a completion arrives.
  *
  * Return: 0 if anything was done: an entry taken, a completion in the ring, or
- * nothing asked for. Otherwise the error of the first queue pair that has one,
- * or %ETIME, %EINTR. Other errors (%EFAULT, %EINVAL, %ENOENT for @cq, %ENODEV)
+ * nothing asked for; so after a wait look at @num_complete. Otherwise the error
+ * of the first queue pair that has one, or %ETIME, %EINTR. Other errors (%EFAULT, %EINVAL, %ENOENT for @cq, %ENODEV)
  * are found before anything is done.
  */
 struct xv_enter {

@@ -61,6 +61,14 @@ static void reaper_end(struct xv_reaper *r)
 	if (cq->tail != r->tail)
 		/* The entries are written before the user sees the index. */
 		smp_store_release(&cq->ring->tail, cq->tail);
+	/*
+	 * A user who finds the ring empty and the flag clear believes that
+	 * there is nothing: the index must be visible before.
+	 */
+	if (cq->overflow && !cq->held_num) {
+		cq->overflow = false;
+		smp_store_release(&cq->ring->flags, 0);
+	}
 }
 
 static void set_done(struct xv_queue *q, u32 done)
@@ -103,6 +111,7 @@ static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 	held->gen = qp->gen;
 	cq->held_num++;
 	q->held++;
+	cq->overflow = true;
 	WRITE_ONCE(cq->ring->flags, XV_CQ_OVERFLOW);
 }
 
@@ -150,8 +159,6 @@ static void move_held(struct xv_reaper *r)
 		cq->held_first = (cq->held_first + 1) % cq->cqe;
 		cq->held_num--;
 	}
-	if (!cq->held_num && cq->ring->flags)
-		WRITE_ONCE(cq->ring->flags, 0);
 }
 
 static u8 wc_status(enum ib_wc_status status)
@@ -440,8 +447,6 @@ static void drop_held(struct xv_queue *q, struct xv_qp *qp)
 		to++;
 	}
 	cq->held_num = to;
-	if (!to)
-		WRITE_ONCE(cq->ring->flags, 0);
 	q->held = 0;
 }
 

@@ -45,6 +45,7 @@ struct xv_held {
  * @held: completions that did not fit, @cqe of them at most
  * @held_first: the oldest of @held
  * @held_num: how many there are
+ * @overflow: the user's flag of that name is set
  * @want_event: the user armed it; read by the completion handler
  * @auto_reap: queue pairs for which the kernel reaps by itself; likewise
  * @was_armed: at least once
@@ -71,6 +72,7 @@ struct xv_cq {
 	struct xv_held *held;
 	u32 held_first;
 	u32 held_num;
+	bool overflow;
 	bool want_event;
 	bool was_armed;
 	bool dead;
