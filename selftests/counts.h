@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How often things are tried: the one place for it.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ *
+ * Three counts each, chosen by the environment variable XV_MODE: "check" on
+ * kernels as distributions build them, "debug" on the debug kernel, which is
+ * many times slower, and "long" by hand.
+ */
+#ifndef _XV_COUNTS_H
+#define _XV_COUNTS_H
+
+/*		NAME			check	debug	long */
+#define XVT_COUNTS(X) \
+	X(TXN_HANDLES,			200,	50,	10000) \
+	X(TXN_RACE_DESTROY,		150,	30,	20000) \
+	X(TXN_RACE_MIXED,		300,	60,	50000) \
+	X(MR_CYCLES,			50,	20,	10000) \
+	X(DATA_STREAM,			400,	60,	100000) \
+	X(DATA_WAKEUPS,			300,	50,	100000) \
+	X(DATA_SLEEPERS,		150,	30,	50000) \
+	X(DATA_DESTROY_SLEEPER,		20,	5,	2000) \
+	X(DATA_MUTATOR,			300,	60,	100000) \
+	X(QP_CYCLES,			20,	5,	1000) \
+	X(EVENT_ARM_RACE,		200,	40,	50000) \
+	X(LIFE_CYCLES,			100,	20,	10000) \
+	X(LIFE_OPENS,			100,	20,	10000) \
+	X(LIFE_KILLS,			5,	2,	500) \
+	X(UNPLUG_ROUNDS,		1,	1,	20) \
+	X(FAIL_NTH_MAX,			1000,	1000,	5000) \
+	X(INTEROP_ITERS,		1000,	50,	10000)
+
+#endif /* _XV_COUNTS_H */
