@@ -30,6 +30,7 @@
  *	EAGAIN		a queue is full
  *	ETIME, EINTR	the time limit of ENTER; a signal; nothing was done
  *	ENODEV		the device is gone
+ *	EHOSTUNREACH	no link address for the remote GID
  *	EIO		the driver refused or failed
  *
  * Rules that hold for every struct here: reserved fields must be 0 on input
