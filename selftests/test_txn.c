@@ -573,8 +573,8 @@ TEST_F(txn, no_free_descriptor)
 
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &old));
 	lim = old;
-	/* As many as are open: descriptors are dense here. */
-	lim.rlim_cur = self->before.fds - 1;
+	/* As many as are open; descriptors are dense here. */
+	lim.rlim_cur = self->before.fds;
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &lim));
 	make_set(self->m, self->t.fd, &s, self->buf);
 	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &old));
@@ -847,6 +847,7 @@ struct mixer {
 	void *buf;
 	unsigned int rounds;
 	unsigned int done, bad;
+	int first_bad;
 	int kind;
 };
 
@@ -885,6 +886,8 @@ static void *mix(void *arg)
 				__atomic_store_n(x->pd, pd, __ATOMIC_RELAXED);
 			}
 		}
+		if (ret && !x->first_bad)
+			x->first_bad = ret;
 		x->bad += ret && ret != -ENOENT && ret != -EBUSY;
 	}
 	free(m);
@@ -908,8 +911,8 @@ TEST_F(txn, threads_create_query_and_destroy)
 	for (i = 0; i < ARRAY_SIZE(x); i++) {
 		pthread_join(x[i].thread, NULL);
 		EXPECT_EQ(0, x[i].bad);
-		TH_LOG("thread of kind %d: %u of %u succeeded", x[i].kind,
-		       x[i].done, x[i].rounds);
+		TH_LOG("thread of kind %d: %u of %u succeeded, first error %d",
+		       x[i].kind, x[i].done, x[i].rounds, x[i].first_bad);
 	}
 	EXPECT_EQ(0, destroy_one(self->m, self->t.fd, XV_OBJ_PD, pd));
 }

@@ -151,6 +151,7 @@ static inline long xvt_vmpin(void)
 	return xvt_proc_kb("/proc/self/status", "VmPin");
 }
 
+/* Open file descriptors. */
 XVT_UNUSED static int xvt_num_fds(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -160,7 +161,8 @@ XVT_UNUSED static int xvt_num_fds(void)
 		n++;
 	if (dir)
 		closedir(dir);
-	return n;
+	/* Less ".", ".." and the descriptor of the directory. */
+	return n - 2;
 }
 
 /* Does a thread of this process sleep? */

@@ -425,7 +425,7 @@ static void fail_early(struct xv_qp *qp, u16 reason,
 			  is_protection(reason) ? XV_WC_LOC_PROT_ERR :
 			  XV_WC_LOC_QP_OP_ERR);
 	/* As on hardware: a bad request ends a reliable connection. */
-	WRITE_ONCE(qp->failed, true);
+	xv_qp_note_failed(qp);
 	ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE);
 	xv_qp_flush_early(qp);
 }

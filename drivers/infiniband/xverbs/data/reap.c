@@ -558,7 +558,7 @@ void xv_qp_failed(struct xv_qp *qp)
 {
 	if (READ_ONCE(qp->failed))
 		return;
-	WRITE_ONCE(qp->failed, true);
+	xv_qp_note_failed(qp);
 	if (READ_ONCE(qp->dead) || !kref_get_unless_zero(&qp->uobj.ref))
 		return;
 	if (!queue_work(xv_wq, &qp->work))

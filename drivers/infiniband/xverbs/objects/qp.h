@@ -160,6 +160,15 @@ static inline u8 xv_qp_state(const struct xv_qp *qp)
 	return READ_ONCE(qp->failed) ? XV_QPS_ERR : qp->state;
 }
 
+/* The driver has put it into ERR: let everybody see that. Any context. */
+static inline void xv_qp_note_failed(struct xv_qp *qp)
+{
+	WRITE_ONCE(qp->failed, true);
+	/* Pairs with set_state(): the last one to look sees both. */
+	smp_mb();
+	WRITE_ONCE(qp->ring->state, XV_QPS_ERR);
+}
+
 static inline u32 xv_queue_free(const struct xv_queue *q)
 {
 	return q->depth - (q->taken - READ_ONCE(q->done));

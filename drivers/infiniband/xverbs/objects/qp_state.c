@@ -85,6 +85,10 @@ static void set_state(struct xv_qp *qp, u8 state)
 	trace_xv_qp_state(&qp->uobj, qp->state, state);
 	WRITE_ONCE(qp->state, state);
 	WRITE_ONCE(qp->ring->state, state);
+	/* Pairs with xv_qp_note_failed(). */
+	smp_mb();
+	if (READ_ONCE(qp->failed))
+		WRITE_ONCE(qp->ring->state, XV_QPS_ERR);
 	/* In RTR a receive must be seen even if nobody calls ENTER. */
 	xv_qp_auto_reap(qp, state == XV_QPS_RTR && qp->events.q);
 }
@@ -105,6 +109,64 @@ static u64 path_value(const struct xv_opx *op, u16 id, u64 absent)
 /* ---- INIT ---- */
 
 /**
+ * struct xv_init_values - what INIT sets
+ * @port: port of the device
+ * @pkey_index: entry of its P_Key table
+ * @access: XV_ACCESS_*
+ */
+struct xv_init_values {
+	u32 port;
+	u32 pkey_index;
+	u32 access;
+};
+
+static int check_init(struct xv_call *call, struct xv_opx *op,
+		      struct xv_qp *qp, struct xv_init_values *v)
+{
+	struct ib_port_attr port_attr;
+	int ret;
+
+	v->port = path_value(op, XV_PATH_PORT, qp->port);
+	v->pkey_index = path_value(op, XV_PATH_PKEY_INDEX, qp->pkey_index);
+	v->access = xv_value(op, XV_GRP_ACCESS, XV_ACCESS_FLAGS, qp->access);
+	if (!rdma_is_port_valid(call->ibdev, v->port))
+		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_PORT, XV_R_RANGE,
+			       call->ibdev->phys_port_cnt);
+	ret = ib_query_port(call->ibdev, v->port, &port_attr);
+	if (ret)
+		return xv_fail_driver(call, op, ret);
+	if (v->pkey_index >= port_attr.pkey_tbl_len)
+		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_PKEY_INDEX,
+			       XV_R_RANGE, port_attr.pkey_tbl_len - 1);
+	return 0;
+}
+
+static int to_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+		   const struct xv_init_values *v)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
+	int ret;
+
+	attr.port_num = v->port;
+	attr.pkey_index = v->pkey_index;
+	if (v->access & XV_ACCESS_REMOTE_WRITE)
+		attr.qp_access_flags |= IB_ACCESS_REMOTE_WRITE;
+	if (v->access & XV_ACCESS_REMOTE_READ)
+		attr.qp_access_flags |= IB_ACCESS_REMOTE_READ;
+	if (v->access & XV_ACCESS_REMOTE_ATOMIC)
+		attr.qp_access_flags |= IB_ACCESS_REMOTE_ATOMIC;
+	ret = driver_modify(call, op, qp, &attr, IB_QP_PORT |
+			    IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS);
+	if (ret)
+		return ret;
+	qp->port = v->port;
+	qp->pkey_index = v->pkey_index;
+	qp->access = v->access;
+	set_state(qp, XV_QPS_INIT);
+	return 0;
+}
+
+/**
  * xv_qp_init - RESET to INIT
  * @call: the call
  * @op: an operation with the groups path and access
@@ -114,39 +176,11 @@ static u64 path_value(const struct xv_opx *op, u16 id, u64 absent)
  */
 int xv_qp_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 {
-	u32 port = path_value(op, XV_PATH_PORT, qp->port);
-	u32 pkey_index = path_value(op, XV_PATH_PKEY_INDEX, qp->pkey_index);
-	u32 access = xv_value(op, XV_GRP_ACCESS, XV_ACCESS_FLAGS, qp->access);
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
-	struct ib_port_attr port_attr;
+	struct xv_init_values v;
 	int ret;
 
-	if (!rdma_is_port_valid(call->ibdev, port))
-		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_PORT, XV_R_RANGE,
-			       call->ibdev->phys_port_cnt);
-	ret = ib_query_port(call->ibdev, port, &port_attr);
-	if (ret)
-		return xv_fail_driver(call, op, ret);
-	if (pkey_index >= port_attr.pkey_tbl_len)
-		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_PKEY_INDEX,
-			       XV_R_RANGE, port_attr.pkey_tbl_len - 1);
-	attr.port_num = port;
-	attr.pkey_index = pkey_index;
-	if (access & XV_ACCESS_REMOTE_WRITE)
-		attr.qp_access_flags |= IB_ACCESS_REMOTE_WRITE;
-	if (access & XV_ACCESS_REMOTE_READ)
-		attr.qp_access_flags |= IB_ACCESS_REMOTE_READ;
-	if (access & XV_ACCESS_REMOTE_ATOMIC)
-		attr.qp_access_flags |= IB_ACCESS_REMOTE_ATOMIC;
-	ret = driver_modify(call, op, qp, &attr, IB_QP_PORT |
-			    IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS);
-	if (ret)
-		return ret;
-	qp->port = port;
-	qp->pkey_index = pkey_index;
-	qp->access = access;
-	set_state(qp, XV_QPS_INIT);
-	return 0;
+	ret = check_init(call, op, qp, &v);
+	return ret ? ret : to_init(call, op, qp, &v);
 }
 
 /* ---- RTR ---- */
@@ -173,13 +207,13 @@ static bool same_gid(const struct ib_gid_attr *sgid, const union ib_gid *dgid)
 	return !memcmp(&sgid->gid, dgid, sizeof(*dgid));
 }
 
-static int fill_mtu(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+static int fill_mtu(struct xv_call *call, struct xv_opx *op, u32 port_num,
 		    struct ib_qp_attr *attr, bool to_self)
 {
 	struct ib_port_attr port;
 	int ret;
 
-	ret = ib_query_port(call->ibdev, qp->port, &port);
+	ret = ib_query_port(call->ibdev, port_num, &port);
 	if (ret)
 		return xv_fail_driver(call, op, ret);
 	attr->path_mtu = to_self ? port.max_mtu : port.active_mtu;
@@ -191,7 +225,7 @@ static int fill_mtu(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	return 0;
 }
 
-static int fill_gids(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+static int fill_gids(struct xv_call *call, struct xv_opx *op, u32 port,
 		     struct rdma_ah_attr *ah, bool *to_self)
 {
 	const struct xv_slot *slot = xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_GID);
@@ -200,12 +234,12 @@ static int fill_gids(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 
 	*to_self = false;
 	if (!slot) {
-		if (rdma_protocol_roce(call->ibdev, qp->port))
+		if (rdma_protocol_roce(call->ibdev, port))
 			return xv_fail(call, op, XV_GRP_ADDRESS,
 				       XV_ADDRESS_GID, XV_R_MISSING, 0);
 		return 0;
 	}
-	sgid = rdma_get_gid_attr(call->ibdev, qp->port, index);
+	sgid = rdma_get_gid_attr(call->ibdev, port, index);
 	if (IS_ERR(sgid))
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_SGID_INDEX,
 			       XV_R_RANGE, 0);
@@ -219,22 +253,22 @@ static int fill_gids(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 }
 
 static int fill_address(struct xv_call *call, struct xv_opx *op,
-			struct xv_qp *qp, struct ib_qp_attr *attr)
+			struct xv_qp *qp, u32 port, struct ib_qp_attr *attr)
 {
 	struct rdma_ah_attr *ah = &attr->ah_attr;
 	bool to_self;
 	int ret;
 
-	ah->type = rdma_ah_find_type(call->ibdev, qp->port);
-	rdma_ah_set_port_num(ah, qp->port);
+	ah->type = rdma_ah_find_type(call->ibdev, port);
+	rdma_ah_set_port_num(ah, port);
 	rdma_ah_set_sl(ah, path_value(op, XV_PATH_SL, 0));
 	if (ah->type == RDMA_AH_ATTR_TYPE_IB)
 		rdma_ah_set_dlid(ah, xv_value(op, XV_GRP_ADDRESS,
 					      XV_ADDRESS_LID, 0));
-	ret = fill_gids(call, op, qp, ah, &to_self);
+	ret = fill_gids(call, op, port, ah, &to_self);
 	if (ret)
 		return ret;
-	ret = fill_mtu(call, op, qp, attr, to_self);
+	ret = fill_mtu(call, op, port, attr, to_self);
 	if (ret)
 		return ret;
 	ret = xv_mac_resolve(&call->file->dev->macs, xv_to_pd(xv_qp_pd(qp))->ibpd,
@@ -263,54 +297,64 @@ static int fill_rd_atomic(struct xv_call *call, struct xv_opx *op, u16 id,
 	return 0;
 }
 
-static int to_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
+static int fill_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+		    u32 port, struct ib_qp_attr *attr)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
 	int ret;
 
-	ret = fill_address(call, op, qp, &attr);
+	*attr = (struct ib_qp_attr){ .qp_state = IB_QPS_RTR };
+	ret = fill_address(call, op, qp, port, attr);
 	if (ret)
 		return ret;
-	ret = fill_rd_atomic(call, op, XV_PATH_DEST_RD_ATOMIC,
-			     call->ibdev->attrs.max_qp_rd_atom,
-			     &attr.max_dest_rd_atomic);
-	if (ret)
-		return ret;
-	attr.dest_qp_num = xv_value(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN, 0);
-	attr.rq_psn = xv_value(op, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 0);
-	attr.min_rnr_timer = path_value(op, XV_PATH_MIN_RNR_TIMER, 12);
-	ret = driver_modify(call, op, qp, &attr, IB_QP_AV | IB_QP_PATH_MTU |
+	attr->dest_qp_num = xv_value(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN, 0);
+	attr->rq_psn = xv_value(op, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 0);
+	attr->min_rnr_timer = path_value(op, XV_PATH_MIN_RNR_TIMER, 12);
+	return fill_rd_atomic(call, op, XV_PATH_DEST_RD_ATOMIC,
+			      call->ibdev->attrs.max_qp_rd_atom,
+			      &attr->max_dest_rd_atomic);
+}
+
+static int to_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+		  struct ib_qp_attr *attr)
+{
+	int ret;
+
+	ret = driver_modify(call, op, qp, attr, IB_QP_AV | IB_QP_PATH_MTU |
 			    IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
 	if (ret)
 		return ret;
-	qp->path_mtu = ib_mtu_enum_to_int(attr.path_mtu);
+	qp->path_mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	set_state(qp, XV_QPS_RTR);
 	return 0;
 }
 
 /* ---- RTS ---- */
 
-static int to_rts(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
+static int fill_rts(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+		    struct ib_qp_attr *attr)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS };
+	*attr = (struct ib_qp_attr){ .qp_state = IB_QPS_RTS };
+	attr->timeout = path_value(op, XV_PATH_TIMEOUT, 14);
+	attr->retry_cnt = path_value(op, XV_PATH_RETRY_CNT, 7);
+	attr->rnr_retry = path_value(op, XV_PATH_RNR_RETRY, 7);
+	attr->sq_psn = path_value(op, XV_PATH_SQ_PSN, qp->sq_psn);
+	return fill_rd_atomic(call, op, XV_PATH_RD_ATOMIC,
+			      call->ibdev->attrs.max_qp_init_rd_atom,
+			      &attr->max_rd_atomic);
+}
+
+static int to_rts(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
+		  struct ib_qp_attr *attr)
+{
 	int ret;
 
-	ret = fill_rd_atomic(call, op, XV_PATH_RD_ATOMIC,
-			     call->ibdev->attrs.max_qp_init_rd_atom,
-			     &attr.max_rd_atomic);
-	if (ret)
-		return ret;
-	attr.timeout = path_value(op, XV_PATH_TIMEOUT, 14);
-	attr.retry_cnt = path_value(op, XV_PATH_RETRY_CNT, 7);
-	attr.rnr_retry = path_value(op, XV_PATH_RNR_RETRY, 7);
-	attr.sq_psn = path_value(op, XV_PATH_SQ_PSN, qp->sq_psn);
-	ret = driver_modify(call, op, qp, &attr, IB_QP_TIMEOUT |
+	ret = driver_modify(call, op, qp, attr, IB_QP_TIMEOUT |
 			    IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
 			    IB_QP_MAX_QP_RD_ATOMIC);
 	if (ret)
 		return ret;
-	qp->sq_psn = attr.sq_psn;
+	qp->sq_psn = attr->sq_psn;
 	set_state(qp, XV_QPS_RTS);
 	return 0;
 }
@@ -416,12 +460,15 @@ static int check_bare(struct xv_call *call, struct xv_opx *op,
  * @op: an operation with the groups address and path
  * @qp: the queue pair, with the ring mutex held
  *
- * If the driver fails half way the queue pair is in ERR.
+ * A request that is refused changes nothing. If the driver fails half way the
+ * queue pair is in ERR.
  *
  * Return: 0 or what xv_fail() returned.
  */
 int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 {
+	struct ib_qp_attr rtr, rts;
+	struct xv_init_values v;
 	u8 state = xv_qp_state(qp);
 	int ret;
 
@@ -430,23 +477,26 @@ int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	ret = check_bare(call, op, qp);
 	if (ret)
 		return ret;
-	if (state == XV_QPS_RESET) {
-		ret = xv_qp_init(call, op, qp);
-		if (ret)
-			return ret;
-	} else if (path_value(op, XV_PATH_PORT, qp->port) != qp->port ||
-		   path_value(op, XV_PATH_PKEY_INDEX, qp->pkey_index) !=
-		   qp->pkey_index ||
-		   xv_slot(op, XV_GRP_ACCESS, XV_ACCESS_FLAGS)) {
-		/* INIT to INIT: these are set there and nowhere else. */
-		ret = xv_qp_init(call, op, qp);
+	/* All that can be wrong is found before anything is changed. */
+	ret = check_init(call, op, qp, &v);
+	if (ret)
+		return ret;
+	ret = fill_rtr(call, op, qp, v.port, &rtr);
+	if (ret)
+		return ret;
+	ret = fill_rts(call, op, qp, &rts);
+	if (ret)
+		return ret;
+	/* INIT to INIT: port, P_Key and rights are set there, nowhere else. */
+	if (state == XV_QPS_RESET || v.port != qp->port ||
+	    v.pkey_index != qp->pkey_index || v.access != qp->access) {
+		ret = to_init(call, op, qp, &v);
 		if (ret)
 			return ret;
 	}
-	ret = to_rtr(call, op, qp);
-	if (ret)
-		return ret;
-	ret = to_rts(call, op, qp);
+	ret = to_rtr(call, op, qp, &rtr);
+	if (!ret)
+		ret = to_rts(call, op, qp, &rts);
 	if (ret && !xv_qp_to_err(qp))
 		xv_qp_flush_early(qp);
 	return ret;
@@ -465,6 +515,7 @@ static int modify(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 {
 	u32 to = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_STATE, 0);
 	u8 from = xv_qp_state(qp);
+	struct ib_qp_attr attr;
 	int ret;
 
 	switch (to) {
@@ -478,11 +529,14 @@ static int modify(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 		if (from != XV_QPS_INIT)
 			break;
 		ret = check_bare(call, op, qp);
-		return ret ? ret : to_rtr(call, op, qp);
+		if (!ret)
+			ret = fill_rtr(call, op, qp, qp->port, &attr);
+		return ret ? ret : to_rtr(call, op, qp, &attr);
 	case XV_QPS_RTS:
 		if (from != XV_QPS_RTR)
 			break;
-		return to_rts(call, op, qp);
+		ret = fill_rts(call, op, qp, &attr);
+		return ret ? ret : to_rts(call, op, qp, &attr);
 	case XV_QPS_ERR:
 		if (from == XV_QPS_RESET)
 			break;
