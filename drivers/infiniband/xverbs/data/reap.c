@@ -262,7 +262,10 @@ static void follow_ours(struct xv_reaper *r, struct xv_queue *q,
 /* A successful receive before RTS: the peer is there, whoever says so later. */
 static void note_receive(struct xv_qp *qp)
 {
-	if (READ_ONCE(qp->state) != XV_QPS_RTR || qp->comm_est)
+	u8 state = READ_ONCE(qp->state);
+
+	/* The driver is in RTR a moment before we say so. */
+	if ((state != XV_QPS_INIT && state != XV_QPS_RTR) || qp->comm_est)
 		return;
 	qp->comm_est = true;
 	xv_event_raise(&qp->events, XV_EV_COMM_ESTABLISHED);
@@ -531,6 +534,8 @@ bool xv_queue_drain(struct xv_queue *q)
 void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 {
 	mutex_lock(&q->cq->lock);
+	/* What the driver has left of them takes no room from the next ones. */
+	xv_cq_reap(q->cq);
 	drop_held(q, qp);
 	q->posted = q->taken;
 	q->polled = q->taken;
