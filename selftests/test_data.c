@@ -1114,27 +1114,19 @@ static void *echo(void *arg)
 {
 	struct echo *e = arg;
 	struct xvt_pair *p = e->p;
+	unsigned int got = 0;
 	struct xv_wc wc;
-	unsigned int i;
-	int k;
 
-	for (i = 0; i < e->n && !e->bad; i++) {
+	while (got < e->n && !e->bad) {
 		/* Its receive was posted before: sleep until it is there. */
 		e->bad += xv_wait(&p->cq[1], 1, xvt_ns(10000)) != 0;
 		e->bad += xv_poll(&p->cq[1], &wc, 1) != 1;
-		e->bad += wc.wr_id != i;
-		e->bad += xvt_recv(p, 1, i + 1, TARGET, 8) != 0;
+		/* The end of the answer may come after the next message. */
+		if (e->bad || !(wc.flags & XV_WC_RECV))
+			continue;
+		e->bad += wc.wr_id != got++;
+		e->bad += xvt_recv(p, 1, got, TARGET, 8) != 0;
 		e->bad += xvt_send(p, 1, 1000000, 0, 8) != 0;
-		for (k = 0; k < 1; k++) {
-			e->bad += xv_wait(&p->cq[1], 1, xvt_ns(10000)) != 0;
-			/* The next receive may be first. */
-			while (xv_wait(&p->cq[1], 0, 0) == 0 &&
-			       p->cq[1].wcs[p->cq[1].head &
-					    p->cq[1].mask].wr_id != 1000000 &&
-			       p->cq[1].ring->tail == p->cq[1].head + 1)
-				;
-			e->bad += xv_poll(&p->cq[1], &wc, 1) != 1;
-		}
 	}
 	return NULL;
 }
@@ -1150,7 +1142,7 @@ TEST_F(data, no_wakeup_is_lost)
 
 	ASSERT_EQ(0, xvt_recv(p, 1, 0, TARGET, 8));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, echo, &e));
-	for (i = 0; i < e.n; i++) {
+	for (i = 0; i < e.n && !e.bad; i++) {
 		ASSERT_EQ(0, xvt_recv(p, 0, i, TARGET + 64, 8));
 		ASSERT_EQ(0, xvt_send(p, 0, i, 0, 8));
 		/* Its own completion, and the answer. */

@@ -1039,8 +1039,8 @@ struct xv_wc {
  * Entry number n of a ring, counted from 0 since the QP was made, lies at
  * index n modulo the number of entries; first receives count, although they do
  * not come from the ring. RESET drops what is outstanding: it counts as done.
- * Completions that lie in the CQ's ring by then stay there. At most send_wr (recv_wr) entries may be submitted
- * and not done; ENTER does not consume more.
+ * Completions that lie in the CQ's ring by then stay there. At most send_wr
+ * (recv_wr) entries may be submitted and not done; ENTER does not consume more.
  */
 struct xv_qp_ring {
 	__u32 sends_done;
@@ -1126,8 +1126,9 @@ struct xv_enter_qp {
  *
  * Return: 0 if anything was done: an entry taken, a completion in the ring, or
  * nothing asked for; so after a wait look at @num_complete. Otherwise the error
- * of the first queue pair that has one, or %ETIME, %EINTR. Other errors (%EFAULT, %EINVAL, %ENOENT for @cq, %ENODEV)
- * are found before anything is done.
+ * of the first queue pair that has one, or %ETIME, %EINTR. Other errors
+ * (%EFAULT, %EINVAL, %ENOENT for @cq, %ENODEV) are found before anything is
+ * done.
  */
 struct xv_enter {
 	__u32 flags;

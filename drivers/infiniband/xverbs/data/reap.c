@@ -61,12 +61,12 @@ static void reaper_end(struct xv_reaper *r)
 	if (cq->tail != r->tail)
 		/* The entries are written before the user sees the index. */
 		smp_store_release(&cq->ring->tail, cq->tail);
-	/*
-	 * A user who finds the ring empty and the flag clear believes that
-	 * there is nothing: the index must be visible before.
-	 */
 	if (cq->overflow && !cq->held_num) {
 		cq->overflow = false;
+		/*
+		 * A user who finds the ring empty and the flag clear believes
+		 * that there is nothing: the index must be visible before.
+		 */
 		smp_store_release(&cq->ring->flags, 0);
 	}
 }

@@ -308,6 +308,14 @@ static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
 
 /* ---- destroy ---- */
 
+/* Are there entries that the driver still has to end? */
+static bool qp_is_busy(const struct xv_qp *qp)
+{
+	if (qp->state == XV_QPS_RESET || !qp->sq.attached)
+		return false;
+	return qp->sq.polled != qp->sq.posted || qp->rq.polled != qp->rq.posted;
+}
+
 static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 {
 	struct xv_qp *qp = xv_to_qp(obj);
@@ -320,9 +328,7 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 		xv_uobj_put(obj);
 	mutex_lock(&qp->lock);
 	xv_qp_auto_reap(qp, false);
-	if (qp->state != XV_QPS_RESET && qp->sq.attached && (qp->sq.polled != qp->sq.posted ||
-					  qp->rq.polled != qp->rq.posted) &&
-	    !xv_qp_to_err(qp))
+	if (qp_is_busy(qp) && !xv_qp_to_err(qp))
 		xv_qp_drain(qp);
 	mutex_unlock(&qp->lock);
 	xv_queue_detach(&qp->sq, qp);

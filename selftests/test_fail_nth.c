@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every call with its first, second, ... n-th allocation or user copy failing.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ *
+ * Needs a kernel with fault injection; what comes out is always an errno of the
+ * contract, with everything as before, or success.
+ */
+#include "xv_test.h"
+
+#define FAULT_DIR	"/sys/kernel/debug/"
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = write(fd, text, strlen(text)) == strlen(text);
+	close(fd);
+	return ok;
+}
+
+static void set_knob(const char *dir, const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), FAULT_DIR "%s/%s", dir, name);
+	write_file(path, text);
+}
+
+FIXTURE(fail_nth) {
+	struct xvt t;
+	struct xvt_snap before;
+	struct xvt_msg *m;
+	struct xvt_pair p;
+	uint8_t *buf;
+	int fd;		/* of fail-nth */
+	struct xv_qp_info qp_info;
+	struct xv_mr_info mr_info;
+	struct xv_cq_info cq_info;
+	struct xv_recv recv;
+	uint32_t pd, mr, cq, qp;
+	int eventq;
+	uint8_t out[65535];
+};
+
+FIXTURE_SETUP(fail_nth)
+{
+	static const char *const dirs[] = {
+		"failslab", "fail_page_alloc", "fail_usercopy",
+	};
+	unsigned int i;
+
+	self->fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	/* The setup cannot skip, so each test does. */
+	if (self->fd < 0)
+		return;
+	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		set_knob(dirs[i], "ignore-gfp-wait", "N");
+		set_knob(dirs[i], "ignore-gfp-highmem", "N");
+		set_knob(dirs[i], "min-order", "0");
+		set_knob(dirs[i], "verbose", "0");
+	}
+	for (i = 0; i < 4; i++) {
+		static const char *const ours[] = {
+			"xverbs/fail_get", "xverbs/fail_make",
+			"xverbs/fail_copy", "xverbs/fail_last",
+		};
+
+		set_knob(ours[i], "verbose", "0");
+	}
+	xvt_open(_metadata, &self->t);
+	self->m = malloc(sizeof(*self->m));
+	ASSERT_NE(NULL, self->m);
+	self->buf = xvt_map(4 * XVT_PAGE, PROT_READ | PROT_WRITE);
+	ASSERT_NE(NULL, self->buf);
+	xvt_pair(_metadata, &self->t, &self->p,
+		 &(struct xvt_pair_opts){ .no_connect = true, .cqe = 64 });
+	xvt_snap(_metadata, &self->t, &self->before);
+}
+
+#define NEED_FAULTS()							\
+do {									\
+	if (!self->t.ctx)						\
+		SKIP(return, "no fault injection in this kernel");	\
+} while (0)
+
+FIXTURE_TEARDOWN(fail_nth)
+{
+	xvt_teardown(_metadata);
+	if (!self->t.ctx)
+		return;
+	xvt_same(_metadata, &self->t, &self->before, "at the end");
+	EXPECT_EQ(0, xvt_pair_destroy(&self->p));
+	xvt_close(&self->t);
+	close(self->fd);
+}
+
+/* Arm: the n-th fault point that this thread meets will fail. */
+static void arm(struct __test_metadata *_metadata, int fd, unsigned int n)
+{
+	char text[16];
+	int i;
+
+	snprintf(text, sizeof(text), "%u", n);
+	/* The write itself may be hit by what was armed before. */
+	for (i = 0; i < 100; i++)
+		if (pwrite(fd, text, strlen(text), 0) == strlen(text))
+			return;
+	ASSERT_EQ(0, errno);
+}
+
+/* Disarm; true if the fault was met. */
+static bool disarm(struct __test_metadata *_metadata, int fd)
+{
+	char text[16] = "";
+	unsigned int left;
+	int i, n = -1;
+
+	for (i = 0; i < 100 && n < 0; i++)
+		n = pread(fd, text, sizeof(text) - 1, 0);
+	left = atoi(text);
+	arm(_metadata, fd, 0);
+	return n > 0 && left == 0;
+}
+
+static bool in_contract(int err)
+{
+	switch (-err) {
+	case EFAULT:
+	case ENOMEM:
+	case EMFILE:
+	case EIO:
+		return true;
+	}
+	return false;
+}
+
+/* ---- calls: make the message; take back what a success has done ---- */
+
+typedef FIXTURE_DATA(fail_nth) fixture;
+
+struct call {
+	const char *name;
+	void (*build)(fixture *self);
+	void (*done)(struct __test_metadata *_metadata, fixture *self);
+};
+
+static int destroy_one(fixture *self, uint16_t object, uint32_t handle)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, object, XV_M_DESTROY);
+	xvt_handle(self->m, handle);
+	return xvt_run(self->m, self->t.fd);
+}
+
+static void build_eventq(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_EVENTQ, XV_M_CREATE);
+	xvt_new(self->m);
+}
+
+static void done_eventq(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, close(xvt_made(self->m, 0)));
+}
+
+static void build_pd(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_PD, XV_M_CREATE);
+	xvt_new(self->m);
+}
+
+static void done_pd(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_PD, xvt_made(self->m, 0)));
+}
+
+static void build_mr(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_MR, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0,
+		 self->p.pd.obj.handle);
+	xvt_u32(self->m, XV_GRP_ACCESS, XV_ACCESS_FLAGS, XVT_ALL_ACCESS);
+	xvt_u64(self->m, XV_GRP_PARAMS, XV_PARAMS_ADDR, (uintptr_t)self->buf);
+	xvt_u64(self->m, XV_GRP_PARAMS, XV_PARAMS_LENGTH, 4 * XVT_PAGE);
+	xvt_out(self->m, &self->mr_info, sizeof(self->mr_info));
+}
+
+static void done_mr(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_MR, xvt_made(self->m, 0)));
+}
+
+static void build_cq(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_CQ, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_CQE, 16);
+	xvt_out(self->m, &self->cq_info, sizeof(self->cq_info));
+}
+
+static void done_cq(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_CQ, xvt_made(self->m, 0)));
+}
+
+static void add_caps(fixture *self)
+{
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 4);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4);
+	xvt_out(self->m, &self->qp_info, sizeof(self->qp_info));
+}
+
+static void add_address(fixture *self)
+{
+	xvt_u32(self->m, XV_GRP_ADDRESS, XV_ADDRESS_QPN,
+		self->p.qp[1].info.qp_num);
+	xvt_attr(self->m, XV_GRP_ADDRESS, XV_ADDRESS_GID, 16, 0,
+		 (uintptr_t)self->t.gid.gid);
+	xvt_u32(self->m, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 5);
+	xvt_u32(self->m, XV_GRP_PATH, XV_PATH_SGID_INDEX, self->t.gid_index);
+}
+
+static void build_qp(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_QP, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0,
+		 self->p.pd.obj.handle);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4, 0,
+		 self->p.cq[0].obj.handle);
+	add_caps(self);
+	add_address(self);
+}
+
+static void done_qp(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_QP, xvt_made(self->m, 0)));
+}
+
+/* All in one: event queue, PD, MR, CQ, QP, first receives. */
+static void build_set(fixture *self)
+{
+	struct xvt_msg *m = self->m;
+
+	xvt_begin(m, 0);
+	xvt_op(m, XV_OBJ_EVENTQ, XV_M_CREATE);
+	xvt_new(m);
+	xvt_op(m, XV_OBJ_PD, XV_M_CREATE);
+	xvt_new(m);
+	xvt_op(m, XV_OBJ_MR, XV_M_CREATE);
+	xvt_new(m);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_PD, 1);
+	xvt_u32(m, XV_GRP_ACCESS, XV_ACCESS_FLAGS, XVT_ALL_ACCESS);
+	xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_ADDR, (uintptr_t)self->buf);
+	xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_LENGTH, XVT_PAGE);
+	xvt_op(m, XV_OBJ_CQ, XV_M_CREATE);
+	xvt_new(m);
+	xvt_ref(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 0);
+	xvt_u32(m, XV_GRP_CAPS, XV_CAPS_CQE, 16);
+	xvt_out(m, &self->cq_info, sizeof(self->cq_info));
+	xvt_op(m, XV_OBJ_QP, XV_M_CREATE);
+	xvt_new(m);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_PD, 1);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 3);
+	xvt_ref(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 0);
+	add_caps(self);
+	add_address(self);
+	self->recv = (struct xv_recv){
+		.num_sge = 1,
+		.sge[0] = { .mr = XV_SGE_FROM_OP | 2, .length = 64 },
+	};
+	xvt_op(m, XV_OBJ_QP, XV_M_POST_RECV);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4);
+	xvt_attr(m, XV_GRP_PARAMS, XV_PARAMS_RECVS, sizeof(self->recv), 0,
+		 (uintptr_t)&self->recv);
+}
+
+static void note_set(fixture *self)
+{
+	self->eventq = xvt_made(self->m, 0);
+	self->pd = xvt_made(self->m, 1);
+	self->mr = xvt_made(self->m, 2);
+	self->cq = xvt_made(self->m, 3);
+	self->qp = xvt_made(self->m, 4);
+}
+
+static void build_destroy(fixture *self)
+{
+	struct xvt_msg *m = self->m;
+
+	xvt_begin(m, 0);
+	xvt_op(m, XV_OBJ_PD, XV_M_DESTROY);
+	xvt_handle(m, self->pd);
+	xvt_op(m, XV_OBJ_QP, XV_M_DESTROY);
+	xvt_handle(m, self->qp);
+	xvt_op(m, XV_OBJ_MR, XV_M_DESTROY);
+	xvt_handle(m, self->mr);
+	xvt_op(m, XV_OBJ_CQ, XV_M_DESTROY);
+	xvt_handle(m, self->cq);
+}
+
+static void done_set(struct __test_metadata *_metadata, fixture *self)
+{
+	note_set(self);
+	close(self->eventq);
+	build_destroy(self);
+	EXPECT_EQ(0, xvt_run(self->m, self->t.fd));
+}
+
+/* Destroyed: make the next one. */
+static void done_destroy(struct __test_metadata *_metadata, fixture *self)
+{
+	close(self->eventq);
+	build_set(self);
+	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
+	note_set(self);
+}
+
+static void build_connect(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_QP, XV_M_CONNECT);
+	xvt_handle(self->m, self->p.qp[0].obj.handle);
+	add_address(self);
+}
+
+static void reset_qp(struct __test_metadata *_metadata, fixture *self)
+{
+	struct xv_qp_attr a = { .size = sizeof(a), .state = XV_QPS_RESET };
+
+	EXPECT_EQ(0, xv_qp_modify(xv_now(self->t.ctx), &self->p.qp[0], &a));
+}
+
+static void build_modify(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_QP, XV_M_MODIFY);
+	xvt_handle(self->m, self->p.qp[0].obj.handle);
+	xvt_u32(self->m, XV_GRP_PARAMS, XV_PARAMS_STATE, XV_QPS_RESET);
+}
+
+static void build_queries(fixture *self)
+{
+	struct xvt_msg *m = self->m;
+
+	xvt_begin(m, 0);
+	xvt_op(m, XV_OBJ_DEVICE, XV_M_QUERY);
+	xvt_out(m, self->out, sizeof(struct xv_device_info));
+	xvt_op(m, XV_OBJ_DEVICE, XV_M_QUERY_PORT);
+	xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_PORT, 1);
+	xvt_out(m, self->out, sizeof(struct xv_port_info));
+	xvt_op(m, XV_OBJ_DEVICE, XV_M_QUERY_GID);
+	xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_PORT, 1);
+	xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_INDEX, 0);
+	xvt_out(m, self->out, sizeof(struct xv_gid_info));
+	xvt_op(m, XV_OBJ_DEVICE, XV_M_DESCRIBE);
+	xvt_out(m, self->out, sizeof(self->out));
+	xvt_op(m, XV_OBJ_QP, XV_M_QUERY);
+	xvt_handle(m, self->p.qp[0].obj.handle);
+	xvt_out(m, &self->qp_info, sizeof(self->qp_info));
+}
+
+static const struct call calls[] = {
+	{ "eventq.create", build_eventq, done_eventq },
+	{ "pd.create", build_pd, done_pd },
+	{ "mr.create", build_mr, done_mr },
+	{ "cq.create", build_cq, done_cq },
+	{ "qp.create and connect", build_qp, done_qp },
+	{ "a whole set", build_set, done_set },
+	{ "qp.connect", build_connect, reset_qp },
+	{ "qp.modify", build_modify, NULL },
+	{ "queries", build_queries, NULL },
+};
+
+static void sweep(struct __test_metadata *_metadata, fixture *self,
+		  const struct call *call)
+{
+	unsigned int max = xvt_count(FAIL_NTH_MAX);
+	unsigned int n, failed = 0, absorbed = 0;
+	struct xvt_snap before;
+	char what[64];
+	bool met;
+	int ret;
+
+	xvt_snap(_metadata, &self->t, &before);
+	for (n = 1; n < max; n++) {
+		call->build(self);
+		arm(_metadata, self->fd, n);
+		ret = xvt_run(self->m, self->t.fd);
+		met = disarm(_metadata, self->fd);
+		snprintf(what, sizeof(what), "%s, fault %u", call->name, n);
+		if (ret) {
+			failed++;
+			EXPECT_TRUE(met) {
+				TH_LOG("%s: %d without a fault, reason %u", what,
+				       ret, self->m->err.reason);
+			}
+			EXPECT_TRUE(in_contract(ret)) {
+				TH_LOG("%s: %d, reason %u", what, ret,
+				       self->m->err.reason);
+			}
+			/* A connect that failed half way is in ERR. */
+			if (call->build == build_connect)
+				reset_qp(_metadata, self);
+		} else {
+			absorbed += met;
+			if (call->done)
+				call->done(_metadata, self);
+		}
+		xvt_same(_metadata, &self->t, &before, what);
+		if (!met)
+			break;
+		call->build(self);
+		EXPECT_EQ(0, xvt_run(self->m, self->t.fd)) {
+			TH_LOG("%s: again: reason %u", what,
+			       self->m->err.reason);
+		}
+		if (!self->m->ret && call->done)
+			call->done(_metadata, self);
+	}
+	EXPECT_GT(max, n);
+	EXPECT_LT(0, failed);
+	TH_LOG("%s: %u fault points, %u failed, %u absorbed", call->name, n - 1,
+	       failed, absorbed);
+}
+
+TEST_F(fail_nth, create_query_and_change)
+{
+	unsigned int i;
+
+	NEED_FAULTS();
+	reset_qp(_metadata, self);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		sweep(_metadata, self, &calls[i]);
+}
+
+TEST_F(fail_nth, destroy)
+{
+	static const struct call call = {
+		"destroy of a set", build_destroy, done_destroy,
+	};
+
+	NEED_FAULTS();
+	build_set(self);
+	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
+	note_set(self);
+	sweep(_metadata, self, &call);
+	close(self->eventq);
+	build_destroy(self);
+	EXPECT_EQ(0, xvt_run(self->m, self->t.fd));
+}
+
+TEST_F(fail_nth, open)
+{
+	unsigned int n, failed = 0;
+	char node[] = "/dev/infiniband/xverbs0";
+	bool met = true;
+
+	NEED_FAULTS();
+	for (n = 1; n < 200 && met; n++) {
+		int fd;
+
+		arm(_metadata, self->fd, n);
+		fd = open(node, O_RDWR | O_CLOEXEC);
+		met = disarm(_metadata, self->fd);
+		if (fd < 0)
+			failed++;
+		else
+			close(fd);
+	}
+	EXPECT_GT(200, n);
+	EXPECT_LT(0, failed);
+	xvt_same(_metadata, &self->t, &self->before, "open");
+}
+
+TEST_F(fail_nth, enter)
+{
+	struct xv_qp_attr a = { .size = sizeof(a) };
+	struct xvt_pair *p = &self->p;
+	struct xv_recv r;
+	unsigned int n, i;
+	bool met = true;
+	int ret;
+
+	NEED_FAULTS();
+	for (n = 1; n < 200 && met; n++) {
+		xv_recv_prep(&r, n);
+		xv_recv_add_sge(&r, xvt_sge(p, 0, 64));
+		for (i = 0; i < 2; i++)
+			ASSERT_EQ(0, xv_post_recv(&p->qp[1], &r, 1));
+		arm(_metadata, self->fd, n);
+		ret = xv_submit(&p->qp[1]);
+		met = disarm(_metadata, self->fd);
+		EXPECT_TRUE(!ret || ret == -EFAULT || ret == -ENOMEM ||
+			    ret == -EIO) {
+			TH_LOG("fault %u: %d", n, ret);
+		}
+		/* Whatever it said: back to a known place. */
+		a.state = XV_QPS_RESET;
+		ASSERT_EQ(0, xv_qp_modify(xv_now(self->t.ctx), &p->qp[1], &a));
+		p->qp[1].recv_tail = p->qp[1].ring->recvs_done;
+		p->qp[1].recv_taken = p->qp[1].ring->recvs_done;
+		a.state = XV_QPS_INIT;
+		ASSERT_EQ(0, xv_qp_modify(xv_now(self->t.ctx), &p->qp[1], &a));
+	}
+	EXPECT_GT(200, n);
+}
+
+/* ---- our own fault points ---- */
+
+TEST_F(fail_nth, own_points)
+{
+	static const char *const points[] = {
+		"xverbs/fail_get", "xverbs/fail_make", "xverbs/fail_copy",
+		"xverbs/fail_last",
+	};
+	unsigned int i, every, failed;
+
+	NEED_FAULTS();
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		failed = 0;
+		for (every = 1; every <= 8; every++) {
+			char text[16];
+			int ret;
+
+			snprintf(text, sizeof(text), "%u", every);
+			set_knob(points[i], "interval", text);
+			set_knob(points[i], "probability", "100");
+			/* A fault of the copy is tried again: all of them. */
+			set_knob(points[i], "times", i == 2 ? "-1" : "1");
+			build_set(self);
+			ret = xvt_run(self->m, self->t.fd);
+			set_knob(points[i], "times", "0");
+			set_knob(points[i], "probability", "0");
+			if (ret) {
+				failed++;
+				EXPECT_EQ(i == 2 ? -EFAULT : -ENOMEM, ret);
+			} else {
+				done_set(_metadata, self);
+			}
+			xvt_same(_metadata, &self->t, &self->before, points[i]);
+		}
+		EXPECT_LT(0, failed) {
+			TH_LOG("%s: never failed", points[i]);
+		}
+	}
+}
+
+static int num_zombies(void)
+{
+	FILE *f = fopen(FAULT_DIR "xverbs/xverbs0/zombies", "r");
+	int n = -1;
+
+	if (f) {
+		if (fscanf(f, "zombies %d", &n) != 1)
+			n = -1;
+		fclose(f);
+	}
+	return n;
+}
+
+static void refuse_destroys(const char *num)
+{
+	set_knob("xverbs", "fail_destroy", num);
+}
+
+/* A driver that refuses to destroy: the object is out of reach, not undone. */
+TEST_F(fail_nth, zombies)
+{
+	struct xvt_snap now;
+
+	NEED_FAULTS();
+	EXPECT_EQ(0, num_zombies());
+	build_set(self);
+	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
+	note_set(self);
+	close(self->eventq);
+	refuse_destroys("1");
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_MR, self->mr));
+	EXPECT_EQ(1, num_zombies());
+	EXPECT_EQ(-ENOENT, destroy_one(self, XV_OBJ_MR, self->mr));
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_QP, self->qp));
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_CQ, self->cq));
+	/* It holds its PD, and does not go when it is asked again. */
+	refuse_destroys("1");
+	destroy_one(self, XV_OBJ_PD, self->pd);
+	xvt_failed(_metadata, "zombie", self->m->ret, &self->m->err, EBUSY, 0,
+		   XV_GRP_OBJECT, XV_OBJECT_HANDLE, XV_R_ZOMBIE_DEPENDENT);
+	EXPECT_EQ(XV_OBJ_MR, self->m->err.object);
+	EXPECT_EQ(0, self->m->err.handle);
+	EXPECT_EQ(1, num_zombies());
+	/* Then it does. */
+	refuse_destroys("0");
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_PD, self->pd));
+	EXPECT_EQ(0, num_zombies());
+
+	/* The whole set: what depends on a zombie becomes one. */
+	build_set(self);
+	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
+	note_set(self);
+	close(self->eventq);
+	refuse_destroys("1");
+	build_destroy(self);
+	EXPECT_EQ(0, xvt_run(self->m, self->t.fd));
+	EXPECT_LE(2, num_zombies());
+	xvt_snap(_metadata, &self->t, &now);
+	/* Somebody else's close is their next chance. */
+	{
+		struct xvt other;
+
+		xvt_open(_metadata, &other);
+		xvt_close(&other);
+	}
+	EXPECT_EQ(0, num_zombies());
+}
+
+/* An abort that the driver refuses, and a file that is closed with zombies. */
+TEST_F(fail_nth, zombies_of_aborts_and_closes)
+{
+	struct xvt other;
+	struct xvt_pair p;
+
+	NEED_FAULTS();
+	refuse_destroys("1");
+	build_set(self);
+	xvt_op(self->m, XV_OBJ_PD, XV_M_QUERY);
+	xvt_ref(self->m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 1);
+	xvt_out(self->m, self->out, sizeof(struct xv_pd_info));
+	xvt_op(self->m, XV_OBJ_CQ, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_CQE, XV_MAX_CQE);
+	xvt_out(self->m, &self->cq_info, sizeof(self->cq_info));
+	EXPECT_EQ(-EINVAL, xvt_run(self->m, self->t.fd));
+	EXPECT_LE(1, num_zombies());
+	refuse_destroys("0");
+	xvt_open(_metadata, &other);
+	xvt_close(&other);
+	EXPECT_EQ(0, num_zombies());
+
+	xvt_open(_metadata, &other);
+	xvt_pair(_metadata, &other, &p, NULL);
+	refuse_destroys("100");
+	xvt_close(&other);
+	EXPECT_LE(1, num_zombies());
+	refuse_destroys("0");
+	xvt_open(_metadata, &other);
+	xvt_close(&other);
+	EXPECT_EQ(0, num_zombies());
+	munmap(p.buf, p.length);
+}
+
+TEST_HARNESS_MAIN
