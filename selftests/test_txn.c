@@ -260,7 +260,7 @@ TEST_F(txn, failure_at_each_operation_leaves_nothing)
 		{ EFAULT, XV_GRP_RESULT, XV_RESULT_INFO, XV_R_USER_MEMORY },
 		{ ENOENT, XV_GRP_OBJECT, XV_OBJECT_HANDLE, XV_R_NO_HANDLE },
 		{ EINVAL, XV_GRP_CAPS, XV_CAPS_CQE, XV_R_RANGE },
-		{ EINVAL, XV_GRP_PATH, XV_PATH_SGID_INDEX, XV_R_RANGE },
+		{ EINVAL, XV_GRP_PATH, XV_PATH_SGID_INDEX, XV_R_NO_GID },
 	};
 	unsigned int where, i;
 	enum poison poison;
