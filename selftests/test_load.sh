@@ -24,11 +24,11 @@ ktap_result $? license
 modinfo -F alias "$ko" | grep -q '^rdma-client-xverbs$'
 ktap_result $? "alias for the core's request"
 
-[ "$(cat /sys/class/xverbs/$node/ibdev)" = rxe0 ] &&
-	[ "$(cat /sys/class/xverbs/$node/abi_version)" = 1 ]
+[ "$(cat "/sys/class/xverbs/$node/ibdev")" = rxe0 ] &&
+	[ "$(cat "/sys/class/xverbs/$node/abi_version")" = 1 ]
 ktap_result $? "sysfs tells device and ABI"
 
-[ "$(stat -c %a /dev/infiniband/$node)" = 600 ]
+[ "$(stat -c %a "/dev/infiniband/$node")" = 600 ]
 ktap_result $? "the node is for root"
 
 exec 3<"/dev/infiniband/$node"
