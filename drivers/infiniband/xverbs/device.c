@@ -426,8 +426,8 @@ static int xv_get_nl_info(struct ib_device *ibdev, void *client_data,
 	struct xv_dev *dev = client_data;
 
 	res->abi = XV_ABI_VERSION;
+	/* The core takes the reference. */
 	res->cdev = &dev->dev;
-	get_device(res->cdev);
 	return 0;
 }
 
