@@ -684,6 +684,7 @@ TEST_F(data, rights_of_regions)
 TEST_F(data, rights_of_the_peer)
 {
 	struct xvt_pair *p = &self->p;
+	struct xv_qp_info info;
 	struct xv_mr ro = {};
 	struct xv_send s;
 
@@ -708,6 +709,9 @@ TEST_F(data, rights_of_the_peer)
 	xvt_expect_wc(_metadata, &p->cq[0], 3, XV_WC_FLUSH_ERR);
 	EXPECT_EQ(XV_QPS_ERR, __atomic_load_n(&p->qp[0].ring->state,
 					      __ATOMIC_ACQUIRE));
+	/* The peer's queue pair has failed too; who asks is told. */
+	ASSERT_EQ(0, xv_qp_query(xv_now(self->t.ctx), &p->qp[1], &info));
+	EXPECT_EQ(XV_QPS_ERR, info.state);
 	EXPECT_EQ(0, xv_mr_destroy(xv_now(self->t.ctx), &ro));
 }
 

@@ -11,6 +11,8 @@ ktap_plan 12
 
 ko=/lib/modules/$(uname -r)/updates/xverbs.ko
 tracing=/sys/kernel/tracing
+# numbered anew when the device comes back while an old one is still open
+node=$(basename /sys/class/xverbs/xverbs*)
 
 [ -d /sys/module/xverbs ]
 ktap_result $? loaded
@@ -21,21 +23,21 @@ ktap_result $? license
 modinfo -F alias "$ko" | grep -q '^rdma-client-xverbs$'
 ktap_result $? "alias for the core's request"
 
-[ "$(cat /sys/class/xverbs/xverbs0/ibdev)" = rxe0 ] &&
-	[ "$(cat /sys/class/xverbs/xverbs0/abi_version)" = 1 ]
+[ "$(cat "/sys/class/xverbs/$node/ibdev")" = rxe0 ] &&
+	[ "$(cat "/sys/class/xverbs/$node/abi_version")" = 1 ]
 ktap_result $? "sysfs tells device and ABI"
 
-[ "$(stat -c %a /dev/infiniband/xverbs0)" = 600 ]
+[ "$(stat -c %a "/dev/infiniband/$node")" = 600 ]
 ktap_result $? "the node is for root"
 
-exec 3</dev/infiniband/xverbs0
-grep -q '^xverbs-device:	xverbs0$' /proc/$$/fdinfo/3 && grep -q '^xverbs-qp:	0$' /proc/$$/fdinfo/3
+exec 3<"/dev/infiniband/$node"
+grep -q "^xverbs-device:	$node\$" /proc/$$/fdinfo/3 && grep -q '^xverbs-qp:	0$' /proc/$$/fdinfo/3
 ktap_result $? fdinfo
 
-grep -q "^pid $$ .*zombies 0 .*qp 0" /sys/kernel/debug/xverbs/xverbs0/objects
+grep -q "^pid $$ .*zombies 0 .*qp 0" /sys/kernel/debug/xverbs/$node/objects
 ktap_result $? "debugfs shows the open file"
 exec 3<&-
-! grep -q "^pid $$ " /sys/kernel/debug/xverbs/xverbs0/objects
+! grep -q "^pid $$ " /sys/kernel/debug/xverbs/$node/objects
 ktap_result $? "and no more when it is closed"
 
 # A node of tracefs is not mounted by all kernels of their own accord.

@@ -369,10 +369,23 @@ static void qp_free(struct xv_uobj *obj)
 	kvfree(qp->rq.slots);
 }
 
+/* A driver may fail a queue pair, for what its peer did, and tell nobody. */
+static void qp_ask_driver(struct xv_qp *qp)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+
+	if (ib_query_qp(qp->ibqp, &attr, IB_QP_STATE, &init))
+		return;
+	if (attr.qp_state == IB_QPS_ERR || attr.qp_state == IB_QPS_SQE)
+		xv_qp_failed(qp);
+}
+
 static int qp_query(struct xv_call *call, struct xv_opx *op)
 {
 	struct xv_qp_info info = {};
 
+	qp_ask_driver(xv_to_qp(op->obj));
 	qp_info(xv_to_qp(op->obj), &info);
 	return xv_result(call, op, &info, sizeof(info));
 }

@@ -443,9 +443,10 @@ int xv_qp_check_connect(struct xv_call *call, struct xv_opx *op)
 {
 	const struct xv_slot *mtu = xv_slot(op, XV_GRP_PATH, XV_PATH_MTU);
 
+	/* No limit is broken: it is none of the five. */
 	if (mtu && !mtu_to_ib(mtu->data))
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE,
-			       4096);
+			       0);
 	return 0;
 }
 
