@@ -159,6 +159,52 @@ TEST_F(race, failed_connect_leaves_room)
 	xv_eventq_close(&eq);
 }
 
+/* ---- regions ---- */
+
+#define LONG_WRITE	(8UL << 20)
+
+/* A peer that stops in the middle of a message, which was for a region. */
+static void cut_a_write(struct __test_metadata *_metadata, struct xvt *t,
+			struct xvt_pair *p, struct xv_mr *mr, uint8_t *buf)
+{
+	struct xv_send s;
+
+	xvt_pair(_metadata, t, p, NULL);
+	ASSERT_EQ(0, xv_mr_create(xv_now(t->ctx), mr, XV_OPTS(xv_mr_opts,
+		  .pd = &p->pd, .addr = buf, .length = 2 * LONG_WRITE,
+		  .access = XVT_ALL_ACCESS)));
+	xv_send_prep_write(&s, 1, XV_SEND_SIGNALED,
+			   xv_sge_at(mr, buf, LONG_WRITE),
+			   mr->info.iova + LONG_WRITE, mr->info.rkey);
+	memset(buf, 1, LONG_WRITE);
+	buf[2 * LONG_WRITE - 1] = 0;
+	ASSERT_EQ(0, xv_post_send(&p->qp[0], &s, 1));
+	ASSERT_EQ(0, xv_submit(&p->qp[0]));
+	ASSERT_EQ(0, to_state(t, &p->qp[0], XV_QPS_ERR));
+	if (buf[2 * LONG_WRITE - 1])
+		TH_LOG("the message went through");
+}
+
+/* The region goes at once, although the queue pair waits for the rest. */
+TEST_F(race, cut_write)
+{
+	uint8_t *buf = xvt_map(2 * LONG_WRITE, PROT_READ | PROT_WRITE);
+	struct xvt_pair *p = &self->p;
+	struct xv_mr mr = {};
+	struct xvt other;
+
+	ASSERT_NE(NULL, buf);
+	cut_a_write(_metadata, &self->t, p, &mr, buf);
+	EXPECT_EQ(0, xv_mr_destroy(xv_now(self->t.ctx), &mr));
+	EXPECT_EQ(0, xvt_pair_destroy(p));
+	xvt_open(_metadata, &other);
+	cut_a_write(_metadata, &other, p, &mr, buf);
+	xvt_close(&other);
+	munmap(p->buf, p->length);
+	memset(p, 0, sizeof(*p));
+	munmap(buf, 2 * LONG_WRITE);
+}
+
 /* ---- files ---- */
 
 #define FAIL_DESTROY	"/sys/kernel/debug/xverbs/fail_destroy"
@@ -571,7 +617,7 @@ static void enter(struct stress_thread *me)
 		.num_qps = rnd(me, 9), .qps = (uintptr_t)qps,
 		.cq = rnd(me, 4) ? any(me, CQ) : 0,
 		.min_complete = rnd(me, 3),
-		.timeout_ns = rnd(me, 20000000),
+		.timeout_ns = rnd(me, 3000000),
 		.flags = rnd(me, 4) ? 0 : XV_ENTER_F_ARM,
 	};
 	unsigned int slot = any_slot(me, CQ);
