@@ -143,10 +143,15 @@ static bool in_contract(int err)
 
 typedef FIXTURE_DATA(fail_nth) fixture;
 
+/*
+ * A call: what to send, what to do after a success, and what it returns if no
+ * fault is met.
+ */
 struct call {
 	const char *name;
 	void (*build)(fixture *self);
 	void (*done)(struct __test_metadata *_metadata, fixture *self);
+	int ret;
 };
 
 static int destroy_one(fixture *self, uint16_t object, uint32_t handle)
@@ -230,6 +235,12 @@ static void add_address(fixture *self)
 	xvt_u32(self->m, XV_GRP_PATH, XV_PATH_SGID_INDEX, self->t.gid_index);
 }
 
+/*
+ * The completion queue has no room for it, which is found after our last
+ * allocation and before the driver is called: rxe of Linux 6.1 deletes timers
+ * that it has not set up when a create fails half way, so faults in there say
+ * nothing about us. What comes after the driver is in own_points.
+ */
 static void build_qp(fixture *self)
 {
 	xvt_begin(self->m, 0);
@@ -239,13 +250,10 @@ static void build_qp(fixture *self)
 		 self->p.pd.obj.handle);
 	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4, 0,
 		 self->p.cq[0].obj.handle);
-	add_caps(self);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 4);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 256);
+	xvt_out(self->m, &self->qp_info, sizeof(self->qp_info));
 	add_address(self);
-}
-
-static void done_qp(struct __test_metadata *_metadata, fixture *self)
-{
-	EXPECT_EQ(0, destroy_one(self, XV_OBJ_QP, xvt_made(self->m, 0)));
 }
 
 /* All in one: event queue, PD, MR, CQ, QP, first receives. */
@@ -284,6 +292,37 @@ static void build_set(fixture *self)
 	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4);
 	xvt_attr(m, XV_GRP_PARAMS, XV_PARAMS_RECVS, sizeof(self->recv), 0,
 		 (uintptr_t)&self->recv);
+}
+
+/* The same without the queue pair, see build_qp(). */
+static void build_small_set(fixture *self)
+{
+	struct xvt_msg *m = self->m;
+
+	build_set(self);
+	m->txn.num_ops = 4;
+	m->len = (uint8_t *)xvt_get(m, 4, XV_GRP_OBJECT, XV_OBJECT_HANDLE) -
+		 m->raw - sizeof(struct xv_op);
+}
+
+static void done_small_set(struct __test_metadata *_metadata, fixture *self)
+{
+	struct xvt_msg *m = self->m;
+	int eventq = xvt_made(m, 0);
+	uint32_t handles[3] = { xvt_made(m, 1), xvt_made(m, 2), xvt_made(m, 3) };
+	unsigned int i;
+
+	close(eventq);
+	xvt_begin(m, 0);
+	for (i = 0; i < 3; i++) {
+		static const uint16_t types[3] = {
+			XV_OBJ_PD, XV_OBJ_MR, XV_OBJ_CQ,
+		};
+
+		xvt_op(m, types[i], XV_M_DESTROY);
+		xvt_handle(m, handles[i]);
+	}
+	EXPECT_EQ(0, xvt_run(m, self->t.fd));
 }
 
 static void note_set(fixture *self)
@@ -372,15 +411,21 @@ static void build_queries(fixture *self)
 }
 
 static const struct call calls[] = {
-	{ "eventq.create", build_eventq, done_eventq },
-	{ "pd.create", build_pd, done_pd },
-	{ "mr.create", build_mr, done_mr },
-	{ "cq.create", build_cq, done_cq },
-	{ "qp.create and connect", build_qp, done_qp },
-	{ "a whole set", build_set, done_set },
-	{ "qp.connect", build_connect, reset_qp },
-	{ "qp.modify", build_modify, NULL },
-	{ "queries", build_queries, NULL },
+	{ .name = "eventq.create", .build = build_eventq,
+	  .done = done_eventq },
+	{ .name = "pd.create", .build = build_pd,
+	  .done = done_pd },
+	{ .name = "mr.create", .build = build_mr,
+	  .done = done_mr },
+	{ .name = "cq.create", .build = build_cq,
+	  .done = done_cq },
+	{ .name = "qp.create", .build = build_qp, .ret = -EINVAL },
+	{ .name = "a set", .build = build_small_set,
+	  .done = done_small_set },
+	{ .name = "qp.connect", .build = build_connect,
+	  .done = reset_qp },
+	{ .name = "qp.modify", .build = build_modify },
+	{ .name = "queries", .build = build_queries },
 };
 
 static void sweep(struct __test_metadata *_metadata, fixture *self,
@@ -400,7 +445,7 @@ static void sweep(struct __test_metadata *_metadata, fixture *self,
 		ret = xvt_run(self->m, self->t.fd);
 		met = disarm(_metadata, self->fd);
 		snprintf(what, sizeof(what), "%s, fault %u", call->name, n);
-		if (ret) {
+		if (ret != call->ret) {
 			failed++;
 			EXPECT_TRUE(met) {
 				TH_LOG("%s: %d without a fault, reason %u", what,
@@ -422,7 +467,7 @@ static void sweep(struct __test_metadata *_metadata, fixture *self,
 		if (!met)
 			break;
 		call->build(self);
-		EXPECT_EQ(0, xvt_run(self->m, self->t.fd)) {
+		EXPECT_EQ(call->ret, xvt_run(self->m, self->t.fd)) {
 			TH_LOG("%s: again: reason %u", what,
 			       self->m->err.reason);
 		}
@@ -448,7 +493,8 @@ TEST_F(fail_nth, create_query_and_change)
 TEST_F(fail_nth, destroy)
 {
 	static const struct call call = {
-		"destroy of a set", build_destroy, done_destroy,
+		.name = "destroy of a set", .build = build_destroy,
+		.done = done_destroy,
 	};
 
 	NEED_FAULTS();
