@@ -169,9 +169,11 @@ static void cut_a_write(struct __test_metadata *_metadata, struct xvt *t,
 	struct xv_send s;
 
 	xvt_pair(_metadata, t, p, NULL);
-	ASSERT_EQ(0, xv_mr_create(xv_now(t->ctx), mr, XV_OPTS(xv_mr_opts,
-		  .pd = &p->pd, .addr = buf, .length = 2 * LONG_WRITE,
-		  .access = XVT_ALL_ACCESS)));
+	ASSERT_EQ(0, xv_mr_create(xv_now(t->ctx), mr,
+				  XV_OPTS(xv_mr_opts, .pd = &p->pd,
+					  .addr = buf,
+					  .length = 2 * LONG_WRITE,
+					  .access = XVT_ALL_ACCESS)));
 	xv_send_prep_write(&s, 1, XV_SEND_SIGNALED,
 			   xv_sge_at(mr, buf, LONG_WRITE),
 			   mr->info.iova + LONG_WRITE, mr->info.rkey);

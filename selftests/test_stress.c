@@ -68,7 +68,7 @@ struct stress {
 	atomic_uint rkey[STRESS_SLOTS];
 	atomic_uint qpn[STRESS_SLOTS];
 	pthread_mutex_t lock;
-	void *_Atomic ring[STRESS_SLOTS];
+	atomic_uintptr_t ring[STRESS_SLOTS];
 	struct xv_qp_info info[STRESS_SLOTS];
 	uint64_t areas[STRESS_AREAS];
 	void *maps[STRESS_AREAS];
@@ -211,12 +211,14 @@ static void make(struct stress_thread *me, unsigned int slot)
 		return;
 	made = xvt_made(m, op);
 	if (slot % 4 == CQ)
-		atomic_store(&s->ring[slot], map_area(s, &cq.area));
+		atomic_store(&s->ring[slot],
+			     (uintptr_t)map_area(s, &cq.area));
 	if (slot % 4 == QP) {
 		pthread_mutex_lock(&s->lock);
 		s->info[slot] = qp;
 		pthread_mutex_unlock(&s->lock);
-		atomic_store(&s->ring[slot], map_area(s, &qp.area));
+		atomic_store(&s->ring[slot],
+			     (uintptr_t)map_area(s, &qp.area));
 		atomic_store(&s->qpn[slot], qp.qp_num);
 	}
 	atomic_store(&s->rkey[slot], mr.rkey);
@@ -293,7 +295,7 @@ static void ask(struct stress_thread *me)
 /* Entries as a program would make them, most of the time. */
 static void write_entries(struct stress_thread *me, unsigned int slot)
 {
-	struct xv_qp_ring *ring = atomic_load(&me->s->ring[slot]);
+	struct xv_qp_ring *ring = (void *)atomic_load(&me->s->ring[slot]);
 	unsigned int mr = any_slot(me, MR);
 	struct xv_send *sends;
 	struct xv_recv *recvs;
@@ -339,7 +341,7 @@ static void enter(struct stress_thread *me)
 		.flags = rnd(me, 4) ? 0 : XV_ENTER_F_ARM,
 	};
 	unsigned int slot = any_slot(me, CQ);
-	struct xv_cq_ring *ring = atomic_load(&me->s->ring[slot]);
+	struct xv_cq_ring *ring = (void *)atomic_load(&me->s->ring[slot]);
 	unsigned int i;
 
 	if (!e.cq)

@@ -95,8 +95,9 @@ static bool is_new(const struct xv_qp *qp)
 
 /*
  * Hand a completion to the user, or hold it until there is room and its queue
- * pair is published. There is always room to hold it: a slot becomes free only when its completion lies in
- * the ring, and the depths of all queues together fit the array.
+ * pair is published. There is always room to hold it: a slot becomes free only
+ * when its completion lies in the ring, and the depths of all queues together
+ * fit the array.
  */
 static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 		 const struct xv_wc *wc)
