@@ -23,12 +23,10 @@
  * struct xv_reaper - one pass
  * @cq: the CQ, its mutex held
  * @room: free entries of the user's ring; its index is read once
- * @tail: where the pass began
  */
 struct xv_reaper {
 	struct xv_cq *cq;
 	u32 room;
-	u32 tail;
 };
 
 /**
@@ -41,7 +39,8 @@ struct xv_reaper {
  */
 u32 xv_cq_ready(const struct xv_cq *cq)
 {
-	u32 used = READ_ONCE(cq->tail) - READ_ONCE(cq->ring->head);
+	/* Pairs with put_ring(): the user, too, sees what is counted here. */
+	u32 used = smp_load_acquire(&cq->tail) - READ_ONCE(cq->ring->head);
 
 	return min(used, cq->mask + 1);
 }
@@ -50,7 +49,6 @@ static void reaper_begin(struct xv_reaper *r, struct xv_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
 	r->cq = cq;
-	r->tail = cq->tail;
 	r->room = cq->mask + 1 - xv_cq_ready(cq);
 }
 
@@ -58,9 +56,6 @@ static void reaper_end(struct xv_reaper *r)
 {
 	struct xv_cq *cq = r->cq;
 
-	if (cq->tail != r->tail)
-		/* The entries are written before the user sees the index. */
-		smp_store_release(&cq->ring->tail, cq->tail);
 	if (cq->overflow && !cq->held_num) {
 		cq->overflow = false;
 		/*
@@ -81,9 +76,13 @@ static void set_done(struct xv_queue *q, u32 done)
 static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
 {
 	struct xv_cq *cq = r->cq;
+	u32 tail = cq->tail;
 
-	cq->entries[cq->tail & cq->mask] = *wc;
-	WRITE_ONCE(cq->tail, cq->tail + 1);
+	cq->entries[tail & cq->mask] = *wc;
+	/* The entry is written before the user sees the index. */
+	smp_store_release(&cq->ring->tail, tail + 1);
+	/* Pairs with xv_cq_ready(), which others call meanwhile. */
+	smp_store_release(&cq->tail, tail + 1);
 	r->room--;
 }
 
