@@ -682,7 +682,7 @@ static int parse_options(int argc, char **argv, struct options *opt)
 	else if (optind != argc)
 		bad = -1;
 	if (bad)
-		print_usage(stderr);
+		fprintf(stderr, "xv_rc_pingpong: bad option or argument; try --help\n");
 	return bad;
 }
 
@@ -710,7 +710,9 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = xv_txn_begin(p.ctx, 0, &p.tx);
 	if (ret) {
-		fail(opt.device ? opt.device : "no xverbs device", -ret);
+		fail(opt.device ? opt.device :
+		     "no device: is xverbs.ko loaded, and is there an RDMA device? (see README)",
+		     -ret);
 		return 1;
 	}
 	if (set_up(&p, &me))

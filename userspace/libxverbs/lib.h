@@ -75,6 +75,7 @@ struct xv_tx {
 	unsigned int max_fixes;
 	struct xv_chunk *chunks;
 	struct xv_error err;
+	struct xv_error refused; /* why it is broken */
 };
 
 struct xv_map {

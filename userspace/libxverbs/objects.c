@@ -12,7 +12,8 @@
 
 /*
  * An option struct of the caller's size as one of ours: fields that the caller
- * does not know are 0; fields that we do not know must be.
+ * does not know are 0; fields that we do not know must be. Returns 0 or the
+ * enum xv_reason.
  */
 static int get_opts(void *opts, size_t size, const void *user)
 {
@@ -21,17 +22,31 @@ static int get_opts(void *opts, size_t size, const void *user)
 	size_t i;
 
 	if (!user)
-		return -EINVAL;
+		return XV_R_MISSING;
 	memcpy(&user_size, user, sizeof(user_size));
 	if (user_size < sizeof(user_size))
-		return -EINVAL;
+		return XV_R_LENGTH;
 	tail = user;
 	for (i = size; i < user_size; i++)
 		if (tail[i])
-			return -EINVAL;
+			return XV_R_TAIL;
 	memset(opts, 0, size);
 	memcpy(opts, user, user_size < size ? user_size : size);
 	return 0;
+}
+
+static bool refuse(struct xv_tx *tx, int reason)
+{
+	if (reason)
+		xv_tx_refuse(tx, reason, 0, 0);
+	return reason;
+}
+
+static bool missing(struct xv_tx *tx, const void *obj, unsigned int id)
+{
+	if (!obj)
+		xv_tx_refuse(tx, XV_R_MISSING, XV_GRP_OBJECT, id);
+	return !obj;
 }
 
 static void put_u32(struct xv_tx *tx, unsigned int group, unsigned int id,
@@ -69,7 +84,8 @@ static void put_events(struct xv_tx *tx, const struct xv_eventq *eq,
 	if (!eq) {
 		/* Without a queue there is nobody to see a cookie. */
 		if (cookie)
-			xv_tx_fail(tx, -EINVAL);
+			xv_tx_refuse(tx, XV_R_MISSING, XV_GRP_EVENTS,
+				     XV_EVENTS_QUEUE);
 		return;
 	}
 	xv_tx_ref(tx, XV_GRP_EVENTS, XV_EVENTS_QUEUE, &eq->obj,
@@ -151,7 +167,8 @@ XV_PUBLIC int xv_eventq_create(struct xv_tx *tx, struct xv_eventq *eq)
 
 	xv_tx_op(tx, XV_OBJ_EVENTQ, XV_M_CREATE);
 	if (eq->open)
-		xv_tx_fail(tx, -EINVAL);
+		xv_tx_refuse(tx, XV_R_DUPLICATE, XV_GRP_OBJECT,
+			     XV_OBJECT_HANDLE);
 	xv_tx_new(tx, XV_FIX_EVENTQ, &eq->obj);
 	return xv_tx_end(tx);
 }
@@ -205,10 +222,9 @@ XV_PUBLIC int xv_mr_create(struct xv_tx *tx, struct xv_mr *mr,
 	struct xv_mr_opts o;
 
 	xv_tx_op(tx, XV_OBJ_MR, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || !o.pd) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    missing(tx, o.pd, XV_OBJECT_PD))
 		return xv_tx_end(tx);
-	}
 	xv_tx_new(tx, XV_FIX_MR, &mr->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
 		  o.pd->obj.handle);
@@ -250,10 +266,9 @@ XV_PUBLIC int xv_cq_create(struct xv_tx *tx, struct xv_cq *cq,
 	struct xv_cq_opts o;
 
 	xv_tx_op(tx, XV_OBJ_CQ, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || o.reserved) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
-	}
 	xv_tx_new(tx, XV_FIX_CQ, &cq->obj);
 	put_events(tx, o.eventq, o.cookie);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_CQE, o.cqe);
@@ -339,12 +354,14 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	struct xv_qp_opts o;
 
 	xv_tx_op(tx, XV_OBJ_QP, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || !o.pd || !o.send_cq ||
-	    (o.connect && (get_opts(&attr, sizeof(attr), o.connect) ||
-			   attr.reserved || attr.state))) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    missing(tx, o.pd, XV_OBJECT_PD) ||
+	    missing(tx, o.send_cq, XV_OBJECT_SEND_CQ))
 		return xv_tx_end(tx);
-	}
+	if (o.connect &&
+	    (refuse(tx, get_opts(&attr, sizeof(attr), o.connect)) ||
+	     refuse(tx, attr.reserved || attr.state ? XV_R_RESERVED : 0)))
+		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_QP, &qp->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
 		  o.pd->obj.handle);
@@ -394,10 +411,9 @@ static int change(struct xv_tx *tx, unsigned int method, struct xv_qp *qp,
 	struct xv_qp_attr a;
 
 	xv_tx_op(tx, XV_OBJ_QP, method);
-	if (get_opts(&a, sizeof(a), attr) || a.reserved) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&a, sizeof(a), attr)) ||
+	    refuse(tx, a.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
-	}
 	put_self(tx, &qp->obj);
 	if (a.access || a.zero & XV_ZERO_ACCESS)
 		put_u32(tx, XV_GRP_ACCESS, XV_ACCESS_FLAGS, a.access);

@@ -333,7 +333,7 @@ void xv_txn_reset(struct xv_tx *tx);
  * are remembered until then, for xv_error_text().
  *
  * If an operation could not be added, the error that the call returned then is
- * returned here again and nothing is executed.
+ * returned here again, with a record, and nothing is executed.
  *
  * If the kernel has made objects but their rings can not be mapped, they are
  * destroyed again and the error of mmap(2) is returned (with err->op
@@ -1154,7 +1154,7 @@ const struct xv_desc *xv_describe_line(const struct xv_describe *desc,
  * @len: room there
  *
  * The names come from xv_describe(); without it the text has numbers. As in
- * "operation 3 (qp.create): caps.send_wr: out of range, at most 16384 (EINVAL)".
+ * "operation 4 (qp.create): caps.send_wr: out of range, at most 16384 (EINVAL)".
  *
  * Return: the length of the whole text, as snprintf(3).
  */
@@ -1186,6 +1186,30 @@ const char *xv_object_name(struct xv_ctx *ctx, unsigned int object);
  * Return: the name, or "unknown".
  */
 const char *xv_wc_status_name(unsigned int status);
+
+/**
+ * xv_qp_state_name() - the name of a state of a queue pair
+ * @state: enum xv_qp_state
+ *
+ * Return: the name ("INIT"), or "unknown".
+ */
+const char *xv_qp_state_name(unsigned int state);
+
+/**
+ * xv_opcode_name() - what a send does
+ * @opcode: enum xv_opcode
+ *
+ * Return: the name ("write"), or "unknown".
+ */
+const char *xv_opcode_name(unsigned int opcode);
+
+/**
+ * xv_event_name() - the name of a kind of event
+ * @type: enum xv_event_type
+ *
+ * Return: the name ("device removed"), or "unknown".
+ */
+const char *xv_event_name(unsigned int type);
 
 #ifdef __cplusplus
 }
