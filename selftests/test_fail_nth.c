@@ -144,14 +144,16 @@ static bool in_contract(int err)
 typedef FIXTURE_DATA(fail_nth) fixture;
 
 /*
- * A call: what to send, what to do after a success, and what it returns if no
- * fault is met.
+ * A call: what to send, what to do after a success, what it returns if no fault
+ * is met, and whether to stop where the driver begins: a queue that rxe cannot
+ * allocate is reported by the kernel with a call trace, like a fault of ours.
  */
 struct call {
 	const char *name;
 	void (*build)(fixture *self);
 	void (*done)(struct __test_metadata *_metadata, fixture *self);
 	int ret;
+	bool stop_at_driver;
 };
 
 static int destroy_one(fixture *self, uint16_t object, uint32_t handle)
@@ -294,14 +296,14 @@ static void build_set(fixture *self)
 		 (uintptr_t)&self->recv);
 }
 
-/* The same without the queue pair, see build_qp(). */
+/* The same without what the driver allocates queues for, see struct call. */
 static void build_small_set(fixture *self)
 {
 	struct xvt_msg *m = self->m;
 
 	build_set(self);
-	m->txn.num_ops = 4;
-	m->len = (uint8_t *)xvt_get(m, 4, XV_GRP_OBJECT, XV_OBJECT_HANDLE) -
+	m->txn.num_ops = 3;
+	m->len = (uint8_t *)xvt_get(m, 3, XV_GRP_OBJECT, XV_OBJECT_HANDLE) -
 		 m->raw - sizeof(struct xv_op);
 }
 
@@ -309,15 +311,13 @@ static void done_small_set(struct __test_metadata *_metadata, fixture *self)
 {
 	struct xvt_msg *m = self->m;
 	int eventq = xvt_made(m, 0);
-	uint32_t handles[3] = { xvt_made(m, 1), xvt_made(m, 2), xvt_made(m, 3) };
+	uint32_t handles[2] = { xvt_made(m, 1), xvt_made(m, 2) };
 	unsigned int i;
 
 	close(eventq);
 	xvt_begin(m, 0);
-	for (i = 0; i < 3; i++) {
-		static const uint16_t types[3] = {
-			XV_OBJ_PD, XV_OBJ_MR, XV_OBJ_CQ,
-		};
+	for (i = 0; i < 2; i++) {
+		static const uint16_t types[2] = { XV_OBJ_PD, XV_OBJ_MR };
 
 		xvt_op(m, types[i], XV_M_DESTROY);
 		xvt_handle(m, handles[i]);
@@ -418,7 +418,7 @@ static const struct call calls[] = {
 	{ .name = "mr.create", .build = build_mr,
 	  .done = done_mr },
 	{ .name = "cq.create", .build = build_cq,
-	  .done = done_cq },
+	  .done = done_cq, .stop_at_driver = true },
 	{ .name = "qp.create", .build = build_qp, .ret = -EINVAL },
 	{ .name = "a set", .build = build_small_set,
 	  .done = done_small_set },
@@ -464,7 +464,7 @@ static void sweep(struct __test_metadata *_metadata, fixture *self,
 				call->done(_metadata, self);
 		}
 		xvt_same(_metadata, &self->t, &before, what);
-		if (!met)
+		if (!met || (call->stop_at_driver && ret && self->m->err.raw))
 			break;
 		call->build(self);
 		EXPECT_EQ(call->ret, xvt_run(self->m, self->t.fd)) {
@@ -510,10 +510,12 @@ TEST_F(fail_nth, destroy)
 TEST_F(fail_nth, open)
 {
 	unsigned int n, failed = 0;
-	char node[] = "/dev/infiniband/xverbs0";
+	char node[64] = "", link[64];
 	bool met = true;
 
 	NEED_FAULTS();
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", self->t.fd);
+	ASSERT_LT(0, readlink(link, node, sizeof(node) - 1));
 	for (n = 1; n < 200 && met; n++) {
 		int fd;
 
@@ -603,17 +605,24 @@ TEST_F(fail_nth, own_points)
 	}
 }
 
+/* Of all devices: there is one, whatever the number of its node. */
 static int num_zombies(void)
 {
-	FILE *f = fopen(FAULT_DIR "xverbs/xverbs0/zombies", "r");
-	int n = -1;
+	char path[128];
+	int i, n, sum = 0;
 
-	if (f) {
-		if (fscanf(f, "zombies %d", &n) != 1)
-			n = -1;
-		fclose(f);
+	for (i = 0; i < 64; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), FAULT_DIR "xverbs/xverbs%d/zombies",
+			 i);
+		f = fopen(path, "r");
+		if (f && fscanf(f, "zombies %d", &n) == 1)
+			sum += n;
+		if (f)
+			fclose(f);
 	}
-	return n;
+	return sum;
 }
 
 static void refuse_destroys(const char *num)

@@ -11,8 +11,9 @@ ktap_plan 12
 
 ko=/lib/modules/$(uname -r)/updates/xverbs.ko
 tracing=/sys/kernel/tracing
-# numbered anew when the device comes back while an old one is still open
-node=$(basename /sys/class/xverbs/xverbs*)
+# not always the first: a device that was removed while somebody had it open keeps its number
+node=$(grep -lx rxe0 /sys/class/xverbs/*/ibdev)
+node=$(basename "${node%/ibdev}")
 
 [ -d /sys/module/xverbs ]
 ktap_result $? loaded
@@ -34,10 +35,10 @@ exec 3<"/dev/infiniband/$node"
 grep -q "^xverbs-device:	$node\$" /proc/$$/fdinfo/3 && grep -q '^xverbs-qp:	0$' /proc/$$/fdinfo/3
 ktap_result $? fdinfo
 
-grep -q "^pid $$ .*zombies 0 .*qp 0" /sys/kernel/debug/xverbs/$node/objects
+grep -q "^pid $$ .*zombies 0 .*qp 0" "/sys/kernel/debug/xverbs/$node/objects"
 ktap_result $? "debugfs shows the open file"
 exec 3<&-
-! grep -q "^pid $$ " /sys/kernel/debug/xverbs/$node/objects
+! grep -q "^pid $$ " "/sys/kernel/debug/xverbs/$node/objects"
 ktap_result $? "and no more when it is closed"
 
 # A node of tracefs is not mounted by all kernels of their own accord.

@@ -64,6 +64,10 @@ struct workqueue_struct *xv_wq;
 static DEFINE_IDA(xv_minors);
 static dev_t xv_base;
 
+/* Devices whose memory is not freed yet: the module waits for them. */
+static atomic_t xv_num_devs = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(xv_devs_freed);
+
 /* All devices, for what concerns each: neighbours that change. */
 static DEFINE_MUTEX(xv_devs_lock);
 static LIST_HEAD(xv_devs);
@@ -292,6 +296,8 @@ static void xv_dev_free(struct device *device)
 	cleanup_srcu_struct(&dev->srcu);
 	ida_free(&xv_minors, dev->minor);
 	kfree(dev);
+	if (atomic_dec_and_test(&xv_num_devs))
+		wake_up_all(&xv_devs_freed);
 }
 
 static struct class xv_class = {
@@ -350,6 +356,7 @@ static int xv_add_one(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&dev->files);
 	INIT_LIST_HEAD(&dev->link);
 	xv_mac_init(&dev->macs);
+	atomic_inc(&xv_num_devs);
 	device_initialize(&dev->dev);
 	dev->dev.class = &xv_class;
 	dev->dev.parent = ibdev->dev.parent;
@@ -493,6 +500,8 @@ err_wq:
 static void __exit xv_exit(void)
 {
 	ib_unregister_client(&xv_client);
+	/* The last reference may be somebody else's, and its release is ours. */
+	wait_event(xv_devs_freed, !atomic_read(&xv_num_devs));
 	unregister_netevent_notifier(&xv_netevent_nb);
 	xv_debugfs_exit();
 	class_unregister(&xv_class);
