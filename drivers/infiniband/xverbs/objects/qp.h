@@ -103,6 +103,7 @@ enum xv_qp_edge {
  * @port: port of the device
  * @pkey_index: entry of its P_Key table
  * @access: XV_ACCESS_*
+ * @qkey: Q_Key, for UD
  * @sq_psn: our first PSN
  * @path_mtu: in bytes
  * @budget: bytes charged to the file's budget
@@ -136,6 +137,7 @@ struct xv_qp {
 	u8 port;
 	u16 pkey_index;
 	u32 access;
+	u32 qkey;
 	u32 sq_psn;
 	u32 path_mtu;
 	u64 budget;

@@ -10,13 +10,15 @@
 #include "../core/txn.h"
 #include "qp.h"
 
+/* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
+#define XV_QKEY_PRIVILEGED	0x80000000U
+
 extern const struct xv_group_spec xv_group_address;
 extern const struct xv_group_spec xv_group_path;
 
 int xv_qp_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp);
 int xv_qp_check_connect(struct xv_call *call, struct xv_opx *op);
 int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp);
-int xv_qp_check_modify(struct xv_call *call, struct xv_opx *op);
 int xv_qp_modify(struct xv_call *call, struct xv_opx *op);
 void xv_qp_settle(struct xv_call *call, struct xv_opx *op);
 int xv_qp_to_err(struct xv_qp *qp);
