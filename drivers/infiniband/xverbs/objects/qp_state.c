@@ -463,7 +463,8 @@ int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 		return ret;
 	/* INIT to INIT: port, P_Key and rights are set there, nowhere else. */
 	if (state == XV_QPS_RESET || v.port != qp->port ||
-	    v.pkey_index != qp->pkey_index || v.access != qp->access) {
+	    v.pkey_index != qp->pkey_index || v.access != qp->access ||
+	    v.qkey != qp->qkey) {
 		ret = to_init(call, op, qp, &v);
 		if (ret)
 			return ret;
