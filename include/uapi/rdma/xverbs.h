@@ -444,7 +444,7 @@ enum xv_attr_address {
  * @XV_PATH_MTU: path MTU in bytes: 256, 512, 1024, 2048 or 4096, at most the
  *	port's maximum; both sides must agree; default: the port's maximum if
  *	the remote GID is the one we send from (traffic that never leaves the
- *	device), else its active MTU
+ *	device), else its active MTU; of type UD: at most the active MTU
  * @XV_PATH_SL: service level, 0 to 15; default 0
  * @XV_PATH_TRAFFIC_CLASS: traffic class (RoCE: the IP TOS byte); default 0
  * @XV_PATH_FLOW_LABEL: flow label, 20 bits; default 0
@@ -487,8 +487,9 @@ enum xv_attr_path {
  * enum xv_qp_type - types of queue pairs, attribute %XV_PARAMS_QP_TYPE
  * @XV_QPT_RC: reliable connected: everything in order, once; all opcodes
  * @XV_QPT_UC: unreliable connected: sends and writes; a message may be lost
- * @XV_QPT_UD: unreliable datagram: sends of at most one MTU to any address
- *	handle; each receive begins with 40 bytes for the GRH
+ * @XV_QPT_UD: unreliable datagram: sends of at most one MTU (longer ones are
+ *	refused) to any address handle; each receive begins with 40 bytes for
+ *	the GRH
  */
 enum xv_qp_type {
 	XV_QPT_RC			= 1,
@@ -524,7 +525,8 @@ enum xv_qp_state {
  * @XV_PARAMS_PORT: port of the device, from 1
  * @XV_PARAMS_INDEX: index into a table of the port
  * @XV_PARAMS_RECVS: array of struct xv_recv, the first receives of a QP
- * @XV_PARAMS_WC: struct xv_ah_wc: answer the sender of this datagram
+ * @XV_PARAMS_WC: struct xv_ah_wc: answer the sender of this datagram; of the
+ *	path only the port is used
  */
 enum xv_attr_params {
 	XV_PARAMS_ADDR			= 1,
@@ -741,7 +743,7 @@ struct xv_cq_info {
  * @pd: handle of its PD
  * @send_cq: handle of the CQ of the sends
  * @recv_cq: handle of the CQ of the receives
- * @path_mtu: path MTU in bytes, 0 before RTR
+ * @path_mtu: path MTU in bytes, 0 before RTR; of type UD: the longest message
  * @access: XV_ACCESS_*, what the peer may do
  * @restrack_id: identifier which `rdma resource show qp` prints
  */
@@ -975,7 +977,7 @@ enum xv_opcode {
  * @inline_len: bytes in @inline_data if %XV_SEND_INLINE is set, else 0
  * @compare_add: value to compare with, or to add
  * @swap: value to swap in
- * @ah: UD: handle of the destination, of the same PD; else 0
+ * @ah: UD: handle of the destination, of the same PD and port; else 0
  * @remote_qpn: UD: QP number there, 24 bits; else 0
  * @remote_qkey: UD: its Q_Key; with the highest bit set the Q_Key of the
  *	sending queue pair is sent instead; else 0

@@ -173,6 +173,7 @@ static u16 build_datagram(struct xv_qp *qp, const struct xv_send *e,
 			  struct xv_send_wr *w)
 {
 	struct xv_uobj *obj;
+	struct xv_ah *ah;
 
 	if (qp->type != XV_QPT_UD)
 		return e->ah || e->remote_qpn || e->remote_qkey ?
@@ -180,13 +181,17 @@ static u16 build_datagram(struct xv_qp *qp, const struct xv_send *e,
 	obj = xv_uobj_peek(qp->uobj.file, e->ah, XV_OBJ_AH);
 	if (!obj)
 		return XV_R_NO_HANDLE;
-	if (READ_ONCE(xv_to_ah(obj)->edges[0].parent) != xv_qp_pd(qp))
+	ah = xv_to_ah(obj);
+	if (READ_ONCE(ah->edges[0].parent) != xv_qp_pd(qp) ||
+	    ah->info.port != qp->port)
 		return XV_R_MISMATCH;
 	if (e->remote_qpn > 0xffffff)
 		return XV_R_RANGE;
-	w->ud.ah = xv_to_ah(obj)->ibah;
+	w->ud.ah = ah->ibah;
 	w->ud.remote_qpn = e->remote_qpn;
-	w->ud.remote_qkey = e->remote_qkey;
+	/* Not left to the driver: rxe would send it, and it is privileged. */
+	w->ud.remote_qkey = e->remote_qkey & XV_QKEY_PRIVILEGED ?
+			    qp->qkey : e->remote_qkey;
 	return 0;
 }
 
@@ -274,8 +279,13 @@ static u16 build_send(struct xv_qp *qp, const struct xv_send *e,
 		return XV_R_LENGTH;
 	reason = build_sges(NULL, qp, e->sge, e->num_sge, need, w->sge,
 			    &w->wr.num_sge, bytes);
-	if (reason || !is_atomic(e->opcode))
+	if (reason)
 		return reason;
+	/* The device would drop it and call that a success. */
+	if (qp->type == XV_QPT_UD && *bytes > qp->path_mtu)
+		return XV_R_LENGTH;
+	if (!is_atomic(e->opcode))
+		return 0;
 	if (w->wr.num_sge != 1 || *bytes != 8)
 		return XV_R_LENGTH;
 	return e->remote_addr & 7 ? XV_R_RANGE : 0;

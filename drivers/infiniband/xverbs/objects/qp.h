@@ -67,6 +67,9 @@ struct xv_queue {
 
 #define XV_QP_NUM_EVENTS	5
 
+/* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
+#define XV_QKEY_PRIVILEGED	BIT(31)
+
 /* Edges of a queue pair; children of a PD name it by their first edge. */
 enum xv_qp_edge {
 	XV_QP_EDGE_PD,
@@ -105,7 +108,7 @@ enum xv_qp_edge {
  * @access: XV_ACCESS_*
  * @qkey: Q_Key, for UD
  * @sq_psn: our first PSN
- * @path_mtu: in bytes
+ * @path_mtu: in bytes; of UD, what one message can carry
  * @budget: bytes charged to the file's budget
  * @work: ends early sends when the driver has failed
  * @events: its events

@@ -214,21 +214,25 @@ static int mtu_to_ib(u32 bytes)
 	return 0;
 }
 
-static int fill_mtu(struct xv_call *call, struct xv_opx *op, u32 port_num,
+static int fill_mtu(struct xv_call *call, struct xv_opx *op,
+		    const struct xv_qp *qp, u32 port_num,
 		    struct ib_qp_attr *attr, bool to_self)
 {
 	struct ib_port_attr port;
+	enum ib_mtu max;
 	int ret;
 
 	ret = ib_query_port(call->ibdev, port_num, &port);
 	if (ret)
 		return xv_fail_driver(call, op, ret);
+	/* Devices drop longer datagrams without a word: there is no more. */
+	max = qp->type == XV_QPT_UD ? port.active_mtu : port.max_mtu;
 	attr->path_mtu = to_self ? port.max_mtu : port.active_mtu;
 	if (xv_slot(op, XV_GRP_PATH, XV_PATH_MTU))
 		attr->path_mtu = mtu_to_ib(path_value(op, XV_PATH_MTU, 0));
-	if (!attr->path_mtu || attr->path_mtu > port.max_mtu)
+	if (!attr->path_mtu || attr->path_mtu > max)
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE,
-			       ib_mtu_enum_to_int(port.max_mtu));
+			       ib_mtu_enum_to_int(max));
 	return 0;
 }
 
@@ -240,7 +244,7 @@ static int fill_address(struct xv_call *call, struct xv_opx *op,
 
 	ret = xv_address_fill(call, op, xv_to_pd(xv_qp_pd(qp))->ibpd, port,
 			      &attr->ah_attr, &to_self);
-	return ret ? ret : fill_mtu(call, op, port, attr, to_self);
+	return ret ? ret : fill_mtu(call, op, qp, port, attr, to_self);
 }
 
 static int fill_rd_atomic(struct xv_call *call, struct xv_opx *op, u16 id,
@@ -262,7 +266,7 @@ static int fill_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 
 	*attr = (struct ib_qp_attr){ .qp_state = IB_QPS_RTR };
 	if (qp->type == XV_QPT_UD)
-		return 0;
+		return fill_mtu(call, op, qp, port, attr, false);
 	ret = fill_address(call, op, qp, port, attr);
 	if (ret)
 		return ret;
@@ -288,8 +292,7 @@ static int to_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	ret = driver_modify(call, op, qp, attr, mask);
 	if (ret)
 		return ret;
-	if (mask)
-		qp->path_mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	qp->path_mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	set_state(qp, XV_QPS_RTR);
 	return 0;
 }

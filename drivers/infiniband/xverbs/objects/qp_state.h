@@ -10,9 +10,6 @@
 #include "../core/txn.h"
 #include "qp.h"
 
-/* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
-#define XV_QKEY_PRIVILEGED	0x80000000U
-
 extern const struct xv_group_spec xv_group_address;
 extern const struct xv_group_spec xv_group_path;
 
