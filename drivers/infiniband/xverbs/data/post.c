@@ -399,6 +399,40 @@ static u32 post_send_chain(struct xv_qp *qp, union xv_scratch *scratch, u32 n)
 	return taken;
 }
 
+/* Build and post a chain of the next @max entries at most, as post_sends(). */
+static u32 post_sends_once(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
+			   u16 *reason, struct xv_send *entry)
+{
+	u32 n = build_sends(qp, scratch, max, reason, entry);
+	u32 taken;
+
+	if (!n)
+		return 0;
+	/* The last of a call tells that its slots are free. */
+	if (*reason || n == max) {
+		scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
+		qp->sq.unsignaled = 0;
+	}
+	taken = post_send_chain(qp, scratch, n);
+	if (taken < n) {
+		*reason = XV_R_DRIVER;
+		copy_send(entry, qp, qp->sq.posted);
+	}
+	return taken;
+}
+
+/* The driver gets pointers to address handles, which RCU keeps. */
+static u32 post_datagrams_once(struct xv_qp *qp, union xv_scratch *scratch,
+			       u32 max, u16 *reason, struct xv_send *entry)
+{
+	u32 taken;
+
+	rcu_read_lock();
+	taken = post_sends_once(qp, scratch, max, reason, entry);
+	rcu_read_unlock();
+	return taken;
+}
+
 /*
  * Post up to @max entries. Returns how many were posted; fewer if one is bad
  * or the driver stops, as @reason then tells; @entry is a bad one's copy.
@@ -409,32 +443,12 @@ static u32 post_sends(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
 	u32 done = 0;
 
 	do {
-		bool ud = qp->type == XV_QPT_UD;
-		u32 taken;
-		u32 n;
-
-		/* The driver gets a pointer to the address handle. */
-		if (ud)
-			rcu_read_lock();
-		n = build_sends(qp, scratch, max - done, reason, entry);
-		if (!n) {
-			if (ud)
-				rcu_read_unlock();
-			break;
-		}
-		/* The last of a call tells that its slots are free. */
-		if (*reason || done + n == max) {
-			scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
-			qp->sq.unsignaled = 0;
-		}
-		taken = post_send_chain(qp, scratch, n);
-		if (ud)
-			rcu_read_unlock();
-		done += taken;
-		if (taken < n) {
-			*reason = XV_R_DRIVER;
-			copy_send(entry, qp, qp->sq.posted);
-		}
+		if (qp->type == XV_QPT_UD)
+			done += post_datagrams_once(qp, scratch, max - done,
+						    reason, entry);
+		else
+			done += post_sends_once(qp, scratch, max - done,
+						reason, entry);
 		cond_resched();
 	} while (!*reason && done < max);
 	return done;
