@@ -700,6 +700,25 @@ XVT_UNUSED static void xvt_expect_wc(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, wc.slid | wc.sl | wc.net_type);
 }
 
+/* Each wr_id that has a bit in @wr_ids ends as flushed, in any order. */
+XVT_UNUSED static void xvt_expect_flushed(struct __test_metadata *_metadata,
+					  struct xv_cq *cq, uint64_t wr_ids)
+{
+	struct xv_wc wc;
+
+	while (wr_ids) {
+		ASSERT_EQ(1, xvt_wc(cq, &wc)) {
+			TH_LOG("no completion of %llx",
+			       (unsigned long long)wr_ids);
+		}
+		EXPECT_EQ(XV_WC_FLUSH_ERR, wc.status);
+		ASSERT_TRUE(wc.wr_id < 64 && wr_ids & 1ULL << wc.wr_id) {
+			TH_LOG("wr_id %llu", (unsigned long long)wc.wr_id);
+		}
+		wr_ids &= ~(1ULL << wc.wr_id);
+	}
+}
+
 /* One event within the deadline: what xv_event_read() returned, or -ETIME. */
 XVT_UNUSED static int xvt_event(struct xv_eventq *eq, struct xv_event *ev)
 {
