@@ -62,6 +62,9 @@ check-host: all
 lint: deps
 	@selftests/lint/run
 
+docs: deps
+	@scripts/docs
+
 kernel-debug: deps
 	@selftests/vm/build-debug-kernel
 
@@ -108,6 +111,7 @@ help:
 	@echo 'make check-long    as above with large counts, hours; goes on where it stopped'
 	@echo 'make check-host    selftests on this machine: loads rdma_rxe and xverbs.ko'
 	@echo 'make lint          checkpatch, sparse, W=1, kernel-doc, shellcheck and own rules'
+	@echo 'make docs          Documentation/ as HTML in build/docs/html; needs Sphinx'
 	@echo 'make install       DESTDIR, INSTALL_MOD_PATH and PREFIX are honoured'
 	@echo 'make headers       build/include: the uapi header as programs include it'
 	@echo 'make clean         kernels and downloads stay in the cache ($${XDG_CACHE_HOME:-~/.cache}/xverbs)'
@@ -116,4 +120,4 @@ help:
 	@echo 'selftests/vm/run --help   one test, a shell or a script in a virtual machine'
 
 .PHONY: all module userspace selftests deps demo check check-debug check-long check-host lint \
-	kernel-debug install headers clean help
+	docs kernel-debug install headers clean help

@@ -80,7 +80,7 @@ TEST_F(abi, the_good_one_is_good)
 	good(self->m, &self->info);
 	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
 	/* Without an error there is no record. */
-	EXPECT_EQ((int)0xAAAAAAAA, self->m->err.err);
+	EXPECT_EQ(0xAAAAAAAA, (uint32_t)self->m->err.err);
 	EXPECT_EQ(sizeof(self->info),
 		  xvt_get(self->m, 0, XV_GRP_RESULT, XV_RESULT_INFO)->len);
 	EXPECT_EQ(0, destroy_made(self->m, self->t.fd, 0, XV_OBJ_CQ));

@@ -30,6 +30,8 @@ FIXTURE(describe) {
 	uint8_t out[2][65535];
 };
 
+typedef FIXTURE_DATA(describe) fixture;
+
 FIXTURE_SETUP(describe)
 {
 	struct xvt_pair p;
@@ -118,7 +120,7 @@ static bool is_handle(const struct xv_desc *d)
 }
 
 /* A handle of that type on our file. */
-static uint32_t handle_of(FIXTURE_DATA(describe) *self, uint16_t type)
+static uint32_t handle_of(fixture *self, uint16_t type)
 {
 	struct xvt_pair *p = &self->p;
 
@@ -200,7 +202,7 @@ static uint64_t number_for(struct xvt *t, struct xvt_pair *p,
 }
 
 /* A valid input buffer; there is room behind it. */
-static uint8_t *input_for(FIXTURE_DATA(describe) *self, const struct xv_desc *d)
+static uint8_t *input_for(fixture *self, const struct xv_desc *d)
 {
 	return d->group == XV_GRP_ADDRESS ? self->gid : self->from;
 }
@@ -210,7 +212,7 @@ static uint8_t *input_for(FIXTURE_DATA(describe) *self, const struct xv_desc *d)
  * operations go before it where it needs them. Returns its index.
  */
 static uint32_t build(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(describe) *self, const struct method *method,
+		      fixture *self, const struct method *method,
 		      uint32_t victim, uint8_t fill)
 {
 	struct xvt_msg *m = self->m;
@@ -285,7 +287,7 @@ static uint32_t build(struct __test_metadata *_metadata,
 
 /* Something that may be destroyed, with nothing that depends on it. */
 static uint32_t make_victim(struct __test_metadata *_metadata,
-			    FIXTURE_DATA(describe) *self, uint16_t type)
+			    fixture *self, uint16_t type)
 {
 	struct xvt_msg *m = self->m;
 
@@ -328,7 +330,7 @@ static uint32_t make_victim(struct __test_metadata *_metadata,
 }
 
 static void destroy(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(describe) *self, uint16_t type,
+		    fixture *self, uint16_t type,
 		    uint32_t handle)
 {
 	if (type == XV_OBJ_EVENTQ) {
@@ -343,7 +345,7 @@ static void destroy(struct __test_metadata *_metadata,
 
 /* Undo what a successful call did. */
 static void take_back(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(describe) *self, const struct method *method,
+		      fixture *self, const struct method *method,
 		      uint32_t op)
 {
 	struct xv_qp_attr a = { .size = sizeof(a) };
@@ -379,7 +381,7 @@ struct try {
 };
 
 static void begin_try(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(describe) *self, struct try *t)
+		      fixture *self, struct try *t)
 {
 	t->op = build(_metadata, self, t->method, t->victim, 0xAA);
 	t->a = xvt_get(self->m, t->op, t->d->group, t->d->id);
@@ -387,7 +389,7 @@ static void begin_try(struct __test_metadata *_metadata,
 }
 
 static void end_try(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(describe) *self, struct try *t,
+		    fixture *self, struct try *t,
 		    const char *what, int err, uint16_t reason)
 {
 	char name[192];
@@ -401,7 +403,7 @@ static void end_try(struct __test_metadata *_metadata,
 }
 
 static void try_presence(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(describe) *self, struct try *t)
+			 fixture *self, struct try *t)
 {
 	struct xvt_msg *m = self->m;
 
@@ -426,7 +428,7 @@ static void try_presence(struct __test_metadata *_metadata,
 }
 
 static void try_handle(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(describe) *self, struct try *t)
+		       fixture *self, struct try *t)
 {
 	static const uint16_t lens[] = { 1, 3, 5, 8, 0xffff };
 	bool is_fd = t->d->type == XV_OBJ_EVENTQ;
@@ -474,7 +476,7 @@ static void try_handle(struct __test_metadata *_metadata,
 }
 
 static void try_number(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(describe) *self, struct try *t)
+		       fixture *self, struct try *t)
 {
 	static const uint16_t lens[] = { 1, 2, 3, 5, 7, 9, 16, 0xffff };
 	const struct xv_desc *d = t->d;
@@ -522,7 +524,7 @@ static void try_number(struct __test_metadata *_metadata,
 }
 
 static void try_input(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(describe) *self, struct try *t)
+		      fixture *self, struct try *t)
 {
 	const struct xv_desc *d = t->d;
 
@@ -560,7 +562,7 @@ static void try_input(struct __test_metadata *_metadata,
 }
 
 static void try_output(struct __test_metadata *_metadata,
-		       FIXTURE_DATA(describe) *self, struct try *t)
+		       fixture *self, struct try *t)
 {
 	uint64_t bad[] = { 8, ~0ULL, 0xffff888000000000ULL };
 	bool query = t->method->m->kind == XV_C_QUERY;
@@ -607,7 +609,7 @@ static void try_output(struct __test_metadata *_metadata,
 }
 
 static void try_attr(struct __test_metadata *_metadata,
-		     FIXTURE_DATA(describe) *self, struct try *t)
+		     fixture *self, struct try *t)
 {
 	snprintf(t->name, sizeof(t->name), "%s, group %s, attribute %s",
 		 t->method->m->name, t->group->name, t->d->name);
@@ -626,7 +628,7 @@ static void try_attr(struct __test_metadata *_metadata,
 
 /* The valid call, with all its attributes, is one. */
 static void try_valid(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(describe) *self, const struct method *method)
+		      fixture *self, const struct method *method)
 {
 	uint32_t victim = 0, op;
 	struct xvt_snap before;

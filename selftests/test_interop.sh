@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash
 #
 # xv_pingpong and rdma-core's ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong understand each
 # other, in both roles, and every message arrives as it was sent.

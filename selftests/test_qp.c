@@ -403,7 +403,7 @@ TEST_F(qp, addresses_that_cannot_be)
 		    XV_R_RANGE, 0xffff),
 		BAD(port, 2, XV_GRP_PATH, XV_PATH_PORT, XV_R_RANGE, 1),
 		BAD(sgid_index, 255, XV_GRP_PATH, XV_PATH_SGID_INDEX,
-		    XV_R_RANGE, 0),
+		    XV_R_NO_GID, 0),
 		BAD(pkey_index, 0xffff, XV_GRP_PATH, XV_PATH_PKEY_INDEX,
 		    XV_R_RANGE, 0),
 		BAD(path_mtu, 255, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE, 256),

@@ -260,7 +260,7 @@ TEST_F(txn, failure_at_each_operation_leaves_nothing)
 		{ EFAULT, XV_GRP_RESULT, XV_RESULT_INFO, XV_R_USER_MEMORY },
 		{ ENOENT, XV_GRP_OBJECT, XV_OBJECT_HANDLE, XV_R_NO_HANDLE },
 		{ EINVAL, XV_GRP_CAPS, XV_CAPS_CQE, XV_R_RANGE },
-		{ EINVAL, XV_GRP_PATH, XV_PATH_SGID_INDEX, XV_R_RANGE },
+		{ EINVAL, XV_GRP_PATH, XV_PATH_SGID_INDEX, XV_R_NO_GID },
 	};
 	unsigned int where, i;
 	enum poison poison;
@@ -745,85 +745,76 @@ TEST_F(txn, batch_takes_changes_only)
 
 struct racer {
 	pthread_t thread;
-	struct racers *all;
 	struct xvt_msg *m;
-	int num;
+	int fd;
+	uint32_t pd;		/* what to destroy */
+	unsigned int round;	/* written by the main thread */
+	unsigned int done;	/* written by the racer */
+	bool stop;
 	int ret;
 	uint16_t reason;
 };
 
-struct racers {
-	pthread_barrier_t start, end;
-	struct racer racer[3];
-	int fd;
-	uint32_t pd;
-	bool stop;
-};
+/* Spinning, not sleeping: both shall begin at the same moment. */
+static void wait_for_round(const unsigned int *p, unsigned int round)
+{
+	while (__atomic_load_n(p, __ATOMIC_ACQUIRE) < round)
+		sched_yield();
+}
 
 static void *race_destroy(void *arg)
 {
 	struct racer *r = arg;
-	struct racers *all = r->all;
+	unsigned int round;
 
-	for (;;) {
-		pthread_barrier_wait(&all->start);
-		if (all->stop)
+	for (round = 1;; round++) {
+		wait_for_round(&r->round, round);
+		if (r->stop)
 			return NULL;
-		if (r->num < 2)
-			r->ret = destroy_one(r->m, all->fd, XV_OBJ_PD, all->pd);
-		else
-			r->ret = query_pd(r->m, all->fd, all->pd);
+		r->ret = destroy_one(r->m, r->fd, XV_OBJ_PD, r->pd);
 		r->reason = r->m->err.reason;
-		pthread_barrier_wait(&all->end);
+		__atomic_store_n(&r->done, round, __ATOMIC_RELEASE);
 	}
 }
 
 TEST_F(txn, one_of_two_destroys_wins)
 {
 	unsigned int n = xvt_count(TXN_RACE_DESTROY);
-	struct racers all = { .fd = self->t.fd };
-	unsigned int i, k, busy = 0;
+	unsigned int i, busy = 0, won[2] = {};
+	struct racer r = { .fd = self->t.fd };
 
-	pthread_barrier_init(&all.start, NULL, 4);
-	pthread_barrier_init(&all.end, NULL, 4);
-	for (k = 0; k < 3; k++) {
-		struct racer *r = &all.racer[k];
+	r.m = malloc(sizeof(*r.m));
+	ASSERT_NE(NULL, r.m);
+	ASSERT_EQ(0, pthread_create(&r.thread, NULL, race_destroy, &r));
+	for (i = 1; i <= n; i++) {
+		uint32_t pd = make_pd(self->m, self->t.fd);
+		uint16_t reason;
+		int ret;
 
-		r->all = &all;
-		r->num = k;
-		r->m = malloc(sizeof(*r->m));
-		ASSERT_EQ(0, pthread_create(&r->thread, NULL, race_destroy, r));
+		EXPECT_NE(0, pd);
+		r.pd = pd;
+		__atomic_store_n(&r.round, i, __ATOMIC_RELEASE);
+		/* Now this side first, now that one. */
+		if (i & 1)
+			sched_yield();
+		ret = destroy_one(self->m, self->t.fd, XV_OBJ_PD, pd);
+		reason = self->m->err.reason;
+		wait_for_round(&r.done, i);
+		EXPECT_EQ(1, !ret + !r.ret);
+		EXPECT_TRUE(!ret || ret == -ENOENT ||
+			    (ret == -EBUSY && reason == XV_R_LOCK_CONFLICT));
+		EXPECT_TRUE(!r.ret || r.ret == -ENOENT ||
+			    (r.ret == -EBUSY && r.reason == XV_R_LOCK_CONFLICT));
+		won[0] += !ret;
+		won[1] += !r.ret;
+		busy += ret == -EBUSY || r.ret == -EBUSY;
+		EXPECT_EQ(-ENOENT, query_pd(self->m, self->t.fd, pd));
 	}
-	for (i = 0; i < n; i++) {
-		unsigned int won = 0;
-
-		all.pd = make_pd(self->m, self->t.fd);
-		EXPECT_NE(0, all.pd);
-		pthread_barrier_wait(&all.start);
-		pthread_barrier_wait(&all.end);
-		for (k = 0; k < 3; k++) {
-			int ret = all.racer[k].ret;
-
-			won += k < 2 && !ret;
-			busy += ret == -EBUSY;
-			EXPECT_TRUE(!ret || ret == -ENOENT ||
-				    (ret == -EBUSY && all.racer[k].reason ==
-				     XV_R_LOCK_CONFLICT));
-		}
-		/* Both may meet the third's read lock. */
-		EXPECT_GE(1, won);
-		if (!won)
-			EXPECT_EQ(0, destroy_one(self->m, self->t.fd,
-						 XV_OBJ_PD, all.pd));
-		EXPECT_EQ(-ENOENT, query_pd(self->m, self->t.fd, all.pd));
-	}
-	TH_LOG("%u rounds, %u times EBUSY", n, busy);
-	all.stop = true;
-	pthread_barrier_wait(&all.start);
-	for (k = 0; k < 3; k++) {
-		pthread_join(all.racer[k].thread, NULL);
-		free(all.racer[k].m);
-	}
+	TH_LOG("%u and %u won, %u times EBUSY", won[0], won[1], busy);
+	r.stop = true;
+	__atomic_store_n(&r.round, n + 1, __ATOMIC_RELEASE);
+	pthread_join(r.thread, NULL);
+	free(r.m);
 }
 
 static int make_mr(struct xvt_msg *m, int fd, uint32_t pd, void *buf)
@@ -889,6 +880,9 @@ static void *mix(void *arg)
 		if (ret && !x->first_bad)
 			x->first_bad = ret;
 		x->bad += ret && ret != -ENOENT && ret != -EBUSY;
+		/* Let the others have a word. */
+		if (i % 4 == x->kind)
+			sched_yield();
 	}
 	free(m);
 	return NULL;

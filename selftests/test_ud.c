@@ -533,7 +533,7 @@ TEST_F(ud, bad_address_handles)
 	o = good;
 	o.sgid_index = 255;
 	EXPECT_EQ(-EINVAL, xv_ah_create(self->now, &ah, &o));
-	EXPECT_NOW_ERR(EINVAL, XV_GRP_PATH, XV_PATH_SGID_INDEX, XV_R_RANGE);
+	EXPECT_NOW_ERR(EINVAL, XV_GRP_PATH, XV_PATH_SGID_INDEX, XV_R_NO_GID);
 	o = good;
 	o.lid = 1;
 	memset(o.gid, 0, sizeof(o.gid));

@@ -69,6 +69,8 @@ FIXTURE(unplug) {
 	long vmpin;
 };
 
+typedef FIXTURE_DATA(unplug) fixture;
+
 FIXTURE_SETUP(unplug)
 {
 	ASSERT_TRUE(plug());
@@ -509,7 +511,7 @@ static void *read_into_page(void *arg)
 }
 
 static void blocked_call(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(unplug) *self, void *(*fn)(void *))
+			 fixture *self, void *(*fn)(void *))
 {
 	struct worker w = { .t = &self->t, .p = &self->p,
 			    .fd = self->p.eq.fd };

@@ -1275,7 +1275,7 @@ const struct xv_desc *xv_describe_line(const struct xv_describe *desc,
  * @len: room there
  *
  * The names come from xv_describe(); without it the text has numbers. As in
- * "operation 4 (qp.create): caps.send_wr: range, at most 1024 (EINVAL)".
+ * "operation 3 (qp.create): caps.send_wr: out of range, at most 16384 (EINVAL)".
  *
  * Return: the length of the whole text, as snprintf(3).
  */

@@ -157,6 +157,8 @@ static bool release_alive(struct xv_dev *dev, struct xv_file *file)
 
 	xv_file_close(file);
 	mutex_lock(&dev->files_lock);
+	/* Not earlier: who retries zombies puts files that are closed. */
+	file->closed = true;
 	forgotten = forget_file(dev, file);
 	retry_all_zombies(dev);
 	mutex_unlock(&dev->files_lock);
@@ -174,6 +176,7 @@ static bool release_gone(struct xv_dev *dev, struct xv_file *file)
 
 	mutex_lock(&dev->files_lock);
 	xv_file_close(file);
+	file->closed = true;
 	forgotten = forget_file(dev, file);
 	mutex_unlock(&dev->files_lock);
 	return forgotten;
@@ -383,7 +386,7 @@ err_free:
 static void xv_remove_one(struct ib_device *ibdev, void *client_data)
 {
 	struct xv_dev *dev = client_data;
-	struct xv_file *file;
+	struct xv_file *file, *next;
 
 	trace_xv_remove(dev_name(&dev->dev), 0);
 	cdev_device_del(&dev->cdev, &dev->dev);
@@ -399,9 +402,12 @@ static void xv_remove_one(struct ib_device *ibdev, void *client_data)
 	trace_xv_remove(dev_name(&dev->dev), 1);
 
 	mutex_lock(&dev->files_lock);
-	list_for_each_entry(file, &dev->files, link) {
+	list_for_each_entry_safe(file, next, &dev->files, link) {
 		xv_file_remove(file);
 		uncharge_handle(file);
+		/* A closed one was here for its zombies only. */
+		if (file->closed && forget_file(dev, file))
+			xv_file_put(file);
 	}
 	mutex_unlock(&dev->files_lock);
 	trace_xv_remove(dev_name(&dev->dev), 2);

@@ -228,6 +228,7 @@ struct xv_error {
  * @XV_R_DEVICE_GONE: ENODEV: the device was removed
  * @XV_R_DRIVER: EIO: the driver refused or failed
  * @XV_R_UNREACHABLE: EHOSTUNREACH: no link address for the remote GID
+ * @XV_R_NO_GID: EINVAL: the entry of the GID table is empty
  */
 enum xv_reason {
 	XV_R_NONE			= 0,
@@ -272,6 +273,7 @@ enum xv_reason {
 	XV_R_DEVICE_GONE		= 39,
 	XV_R_DRIVER			= 40,
 	XV_R_UNREACHABLE		= 41,
+	XV_R_NO_GID			= 42,
 };
 
 /**
@@ -556,9 +558,8 @@ enum xv_attr_result {
  */
 
 /* Flags of struct xv_device_info. */
-#define XV_DEVICE_F_REMOVED	(1U << 0) /* the device is gone */
-#define XV_DEVICE_F_ATOMICS	(1U << 1) /* atomic operations are supported */
-#define XV_DEVICE_F_IWARP	(1U << 2) /* bare QPs can not be connected */
+#define XV_DEVICE_F_ATOMICS	(1U << 0) /* atomic operations are supported */
+#define XV_DEVICE_F_IWARP	(1U << 1) /* bare QPs can not be connected */
 
 /**
  * struct xv_device_info - result of device.query

@@ -651,6 +651,7 @@ static void reason_errnos(void **state)
 		[XV_R_DEVICE_GONE] = ENODEV,
 		[XV_R_DRIVER] = EIO,
 		[XV_R_UNREACHABLE] = EHOSTUNREACH,
+		[XV_R_NO_GID] = EINVAL,
 	};
 	u32 i;
 
@@ -709,7 +710,7 @@ static void describe(void **state)
 		}
 	}
 	assert_int_equal(objects, 3);
-	assert_int_equal(reasons, XV_R_UNREACHABLE);
+	assert_int_equal(reasons, XV_R_NO_GID);
 	/* device 4, pd 1 1 2, qp 13 1 2 2 4 */
 	assert_int_equal(attrs, 4 + 4 + 13 + 1 + 2 + 2 + 4);
 	free(lines);

@@ -51,6 +51,7 @@ static const struct xv_reason_spec xv_reasons[] = {
 	{ XV_R_DEVICE_GONE, ENODEV, "device gone" },
 	{ XV_R_DRIVER, EIO, "driver failed" },
 	{ XV_R_UNREACHABLE, EHOSTUNREACH, "no link address" },
+	{ XV_R_NO_GID, EINVAL, "empty GID entry" },
 };
 
 /**

@@ -720,6 +720,8 @@ static int execute(struct xv_call *call)
 	ret = last_step(call);
 	if (ret)
 		goto err_undo;
+	/* What a second attempt has overcome is no error. */
+	memset(&call->error, 0, sizeof(call->error));
 	commit(call);
 	return 0;
 

@@ -322,19 +322,19 @@ static int uobj_destroy_hw(struct xv_uobj *obj, enum xv_why why)
 static void uobj_make_zombie(struct xv_uobj *obj)
 {
 	struct xv_file *file = obj->file;
-	bool was;
 
-	spin_lock(&file->graph);
-	was = obj->state == XV_S_ZOMBIE;
-	obj->state = XV_S_ZOMBIE;
-	if (!was)
-		list_move_tail(&obj->all, &file->zombies);
-	spin_unlock(&file->graph);
-	if (was)
+	if (obj->state == XV_S_ZOMBIE)
 		return;
-	atomic_inc(&file->dev->num_zombies);
+	/* All this first: once it is in the list another call may free it. */
 	if (obj->handle)
 		xa_erase(&file->objs, obj->handle);
+	atomic_inc(&file->dev->num_zombies);
+	spin_lock(&file->graph);
+	obj->state = XV_S_ZOMBIE;
+	/* The call that failed to destroy it ends; it is in no set any more. */
+	obj->set = NULL;
+	list_move_tail(&obj->all, &file->zombies);
+	spin_unlock(&file->graph);
 }
 
 /**
@@ -459,7 +459,6 @@ void xv_file_close(struct xv_file *file)
 	struct xv_uobj *next;
 
 	mutex_lock(&file->teardown);
-	file->closed = true;
 	retry_zombies(file);
 	for (obj = older_object(file, NULL); obj; obj = next) {
 		next = older_object(file, obj);
@@ -480,16 +479,32 @@ static void destroy_or_leak(struct xv_uobj *obj)
 	if (!leak)
 		return;
 	atomic_inc(&dev->num_leaked);
+	/* The driver may still call us, and with this object. */
 	__module_get(THIS_MODULE);
+	xv_uobj_get(obj);
 	pr_err_ratelimited("%s: the driver does not destroy a %s: leaked\n",
 			   dev_name(&dev->dev), obj->type->name);
+}
+
+/* After removal nobody may call the driver, whatever became of the hardware. */
+static void forget_hw(struct xv_file *file)
+{
+	struct xv_uobj *obj;
+
+	spin_lock(&file->graph);
+	list_for_each_entry(obj, &file->zombies, all)
+		obj->hw = false;
+	list_for_each_entry(obj, &file->objects, all)
+		obj->hw = false;
+	spin_unlock(&file->graph);
 }
 
 /**
  * xv_file_remove - destroy the hardware of everything on a file
  * @file: the file
  *
- * The objects stay, so that the user can destroy their handles.
+ * The objects stay, so that the user can destroy their handles; but for
+ * zombies, which nobody can name.
  *
  * Context: no call of the file is running, except those that saw the device
  * gone; they wait for @file->teardown. May sleep.
@@ -506,6 +521,8 @@ void xv_file_remove(struct xv_file *file)
 		xv_uobj_unpublish(obj, XV_WHY_REMOVE);
 		destroy_or_leak(obj);
 	}
+	forget_hw(file);
+	retry_zombies(file);
 	file->gone = true;
 	mutex_unlock(&file->teardown);
 }

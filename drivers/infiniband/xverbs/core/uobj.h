@@ -159,7 +159,7 @@ struct xv_type_ops {
  * @free: frees it with all that it owns
  * @dev: its device; held
  * @link: in xv_dev.files; a closed file stays there while it has zombies
- * @closed: released by its last user; under @teardown
+ * @closed: released by its last user; under xv_dev.files_lock
  * @teardown: held while objects are torn down, and by calls after removal
  * @gone: the device was removed and the objects' hardware is destroyed
  * @graph: protects states, edges and lists of objects

@@ -43,8 +43,7 @@ void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
 		       u8 opcode, u8 status);
 void xv_qp_failed(struct xv_qp *qp);
-void xv_qp_freeze(struct xv_qp *qp);
-void xv_qp_thaw(struct xv_qp *qp);
+void xv_qp_published(struct xv_qp *qp);
 void xv_qp_auto_reap(struct xv_qp *qp, bool on);
 
 #endif /* _XV_DATA_H */

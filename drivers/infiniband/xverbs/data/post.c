@@ -408,13 +408,16 @@ static u32 post_sends_once(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
 
 	if (!n)
 		return 0;
-	/* The last of a call tells that its slots are free. */
-	if (*reason || n == max) {
-		scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
-		qp->sq.unsignaled = 0;
-	}
+	/*
+	 * The last of a chain tells that its slots are free: whether another
+	 * chain follows is not known yet.
+	 */
+	scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
+	qp->sq.unsignaled = 0;
 	taken = post_send_chain(qp, scratch, n);
 	if (taken < n) {
+		/* That one was not taken, so the next one tells. */
+		qp->sq.unsignaled = qp->sq.depth;
 		*reason = XV_R_DRIVER;
 		copy_send(entry, qp, qp->sq.posted);
 	}

@@ -87,9 +87,15 @@ static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
 	r->room--;
 }
 
+/* A completion must not name a handle that does not answer yet. */
+static bool is_new(const struct xv_qp *qp)
+{
+	return READ_ONCE(qp->uobj.state) == XV_S_NEW;
+}
+
 /*
- * Hand a completion to the user, or hold it until there is room. There is
- * always room to hold it: a slot becomes free only when its completion lies in
+ * Hand a completion to the user, or hold it until there is room and its queue
+ * pair is published. There is always room to hold it: a slot becomes free only when its completion lies in
  * the ring, and the depths of all queues together fit the array.
  */
 static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
@@ -99,9 +105,9 @@ static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 	struct xv_held *held;
 
 	/* Its transaction has failed: nobody knows this queue pair. */
-	if (qp->uobj.state == XV_S_NEW)
+	if (is_new(qp) && READ_ONCE(qp->dead))
 		return;
-	if (r->room && !cq->held_num) {
+	if (r->room && !cq->held_num && !is_new(qp)) {
 		put_ring(r, wc);
 		return;
 	}
@@ -139,7 +145,10 @@ static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, u16 gen,
 	return q;
 }
 
-/* What the ring had no room for goes first. */
+/*
+ * What is held goes first. A queue pair that is not found has been reset, or
+ * could not be destroyed: its completions are dropped.
+ */
 static void move_held(struct xv_reaper *r)
 {
 	struct xv_cq *cq = r->cq;
@@ -149,10 +158,12 @@ static void move_held(struct xv_reaper *r)
 	while (cq->held_num && r->room) {
 		struct xv_held *held = &cq->held[cq->held_first];
 
-		put_ring(r, &held->wc);
 		q = find_queue(cq, held->wc.qp, held->gen,
 			       held->wc.flags & XV_WC_RECV, &qp);
+		if (q && is_new(qp))
+			break;
 		if (q) {
+			put_ring(r, &held->wc);
 			q->held--;
 			set_done(q, q->held ? held->done : q->polled);
 		}
@@ -279,7 +290,10 @@ static void follow_ours(struct xv_reaper *r, struct xv_queue *q,
 /* A successful receive before RTS: the peer is there, whoever says so later. */
 static void note_receive(struct xv_qp *qp)
 {
-	if (READ_ONCE(qp->state) != XV_QPS_RTR || qp->comm_est)
+	u8 state = READ_ONCE(qp->state);
+
+	/* The driver is in RTR a moment before we say so. */
+	if ((state != XV_QPS_INIT && state != XV_QPS_RTR) || qp->comm_est)
 		return;
 	qp->comm_est = true;
 	xv_event_raise(&qp->events, XV_EV_COMM_ESTABLISHED);
@@ -336,7 +350,7 @@ void xv_cq_reap(struct xv_cq *cq)
 	reaper_begin(&r, cq);
 	if (cq->held_num)
 		move_held(&r);
-	if (cq->frozen || !cq->ibcq)
+	if (!cq->ibcq)
 		goto out_end;
 	do {
 		n = ib_poll_cq(cq->ibcq, XV_POLL_BATCH, wcs);
@@ -357,7 +371,7 @@ out_end:
 bool xv_cq_arm(struct xv_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
-	if (cq->frozen || !cq->ibcq)
+	if (!cq->ibcq)
 		return false;
 	cq->was_armed = true;
 	return ib_req_notify_cq(cq->ibcq, IB_CQ_NEXT_COMP |
@@ -478,6 +492,16 @@ static void drop_held(struct xv_queue *q, struct xv_qp *qp)
 	q->held = 0;
 }
 
+/* Something that others stood behind has gone, or may go now. */
+static bool move_on(struct xv_cq *cq)
+{
+	u32 tail = cq->tail;
+
+	if (cq->overflow)
+		xv_cq_reap(cq);
+	return cq->tail != tail;
+}
+
 /**
  * xv_queue_detach - completions of the queue are dropped from now on
  * @q: the queue
@@ -485,11 +509,17 @@ static void drop_held(struct xv_queue *q, struct xv_qp *qp)
  */
 void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp)
 {
-	mutex_lock(&q->cq->lock);
-	xv_cq_reap(q->cq);
+	struct xv_cq *cq = q->cq;
+	bool moved;
+
+	mutex_lock(&cq->lock);
+	xv_cq_reap(cq);
 	q->attached = false;
 	drop_held(q, qp);
-	mutex_unlock(&q->cq->lock);
+	moved = move_on(cq);
+	mutex_unlock(&cq->lock);
+	if (moved)
+		xv_cq_kick(cq);
 }
 
 /**
@@ -532,6 +562,8 @@ bool xv_queue_drain(struct xv_queue *q)
 void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 {
 	mutex_lock(&q->cq->lock);
+	/* What the driver has left of them takes no room from the next ones. */
+	xv_cq_reap(q->cq);
 	drop_held(q, qp);
 	q->posted = q->taken;
 	q->polled = q->taken;
@@ -593,37 +625,26 @@ void xv_qp_failed(struct xv_qp *qp)
 		xv_uobj_put(&qp->uobj);
 }
 
-static void freeze_cq(struct xv_cq *cq, bool on)
+static void let_go(struct xv_cq *cq)
 {
+	bool moved;
+
 	mutex_lock(&cq->lock);
-	cq->frozen += on ? 1 : -1;
+	moved = move_on(cq);
 	mutex_unlock(&cq->lock);
-	if (!on)
+	if (moved)
 		xv_cq_kick(cq);
 }
 
 /**
- * xv_qp_freeze - poll no completions until the queue pair is published
- * @qp: a new queue pair that is about to be connected
- *
- * A completion must not name a handle that does not answer yet.
+ * xv_qp_published - let go of the completions that waited for the handle
+ * @qp: the queue pair
  */
-void xv_qp_freeze(struct xv_qp *qp)
+void xv_qp_published(struct xv_qp *qp)
 {
-	freeze_cq(qp->sq.cq, true);
+	let_go(qp->sq.cq);
 	if (qp->rq.cq != qp->sq.cq)
-		freeze_cq(qp->rq.cq, true);
-	qp->frozen = true;
-}
-
-void xv_qp_thaw(struct xv_qp *qp)
-{
-	if (!qp->frozen)
-		return;
-	qp->frozen = false;
-	freeze_cq(qp->sq.cq, false);
-	if (qp->rq.cq != qp->sq.cq)
-		freeze_cq(qp->rq.cq, false);
+		let_go(qp->rq.cq);
 }
 
 /**

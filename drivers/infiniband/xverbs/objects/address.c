@@ -30,7 +30,7 @@ static int fill_gids(struct xv_call *call, struct xv_opx *op, u32 port,
 	sgid = rdma_get_gid_attr(call->ibdev, port, index);
 	if (IS_ERR(sgid))
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_SGID_INDEX,
-			       XV_R_RANGE, 0);
+			       XV_R_NO_GID, 0);
 	rdma_ah_set_grh(ah, NULL, path_value(op, XV_PATH_FLOW_LABEL, 0), index,
 			path_value(op, XV_PATH_HOP_LIMIT, 64),
 			path_value(op, XV_PATH_TRAFFIC_CLASS, 0));

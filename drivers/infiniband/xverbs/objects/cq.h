@@ -41,8 +41,8 @@ struct xv_held {
  * @cqe: depth as asked for
  * @attached: sum of the depths of all attached queues, at most @cqe
  * @tail: completions put into the ring; the shared copy is never read back
- * @frozen: queue pairs between their connect and their commit: no polling
- * @held: completions that did not fit, @cqe of them at most
+ * @held: completions that did not fit, or whose queue pair is not published
+ *	yet, and those that came after them; @cqe of them at most
  * @held_first: the oldest of @held
  * @held_num: how many there are
  * @overflow: the user's flag of that name is set
@@ -68,7 +68,6 @@ struct xv_cq {
 	u32 cqe;
 	u32 attached;
 	u32 tail;
-	u32 frozen;
 	struct xv_held *held;
 	u32 held_first;
 	u32 held_num;

@@ -282,7 +282,6 @@ static int qp_create_last(struct xv_call *call, struct xv_opx *op)
 
 	if (!xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN))
 		return 0;
-	xv_qp_freeze(qp);
 	mutex_lock(&qp->lock);
 	ret = xv_qp_connect(call, op, qp);
 	mutex_unlock(&qp->lock);
@@ -291,7 +290,8 @@ static int qp_create_last(struct xv_call *call, struct xv_opx *op)
 
 static void qp_create_commit(struct xv_call *call, struct xv_opx *op)
 {
-	xv_qp_thaw(xv_to_qp(op->obj));
+	if (xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN))
+		xv_qp_published(xv_to_qp(op->obj));
 }
 
 /* ---- first receives ---- */
@@ -334,7 +334,7 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 	int ret;
 
 	mutex_lock(&qp->lock);
-	qp->dead = true;
+	WRITE_ONCE(qp->dead, true);
 	mutex_unlock(&qp->lock);
 	if (cancel_work_sync(&qp->work))
 		xv_uobj_put(obj);
@@ -350,7 +350,6 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 		return ret;
 	xv_queue_release(&qp->sq);
 	xv_queue_release(&qp->rq);
-	xv_qp_thaw(qp);
 	return 0;
 }
 
@@ -366,7 +365,7 @@ static void qp_unpublish(struct xv_uobj *obj, enum xv_why why)
 	if (why != XV_WHY_REMOVE)
 		xv_evsource_stop(&qp->events);
 	mutex_lock(&qp->lock);
-	qp->dead = true;
+	WRITE_ONCE(qp->dead, true);
 	mutex_unlock(&qp->lock);
 }
 

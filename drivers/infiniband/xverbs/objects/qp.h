@@ -100,7 +100,6 @@ enum xv_qp_edge {
  * @can_inline: the driver takes inline data
  * @comm_est: the event of that kind was raised
  * @auto_reap: counted in xv_cq.auto_reap of the receive CQ
- * @frozen: counted in xv_cq.frozen of both CQs
  * @send_sge: pieces of a send, as asked for
  * @recv_sge: pieces of a receive, as asked for
  * @port: port of the device
@@ -134,7 +133,6 @@ struct xv_qp {
 	bool can_inline;
 	bool comm_est;
 	bool auto_reap;
-	bool frozen;
 	u8 send_sge;
 	u8 recv_sge;
 	u8 port;

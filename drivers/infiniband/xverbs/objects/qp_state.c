@@ -382,16 +382,20 @@ static int to_reset(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	}
 	xv_qp_drain(qp);
 	ret = driver_modify(call, op, qp, &attr, 0);
-	if (ret)
+	if (ret) {
+		/* It is in ERR now, where nothing waits. */
+		xv_qp_flush_early(qp);
 		return ret;
+	}
 	qp->gen++;
 	WRITE_ONCE(qp->ring->generation, qp->gen);
-	WRITE_ONCE(qp->failed, false);
 	qp->comm_est = false;
 	qp->path_mtu = 0;
 	qp->sq_psn = get_random_u32() & 0xffffff;
 	xv_queue_restart(&qp->sq, qp);
 	xv_queue_restart(&qp->rq, qp);
+	/* From here on no reaper looks at an error of the old generation. */
+	WRITE_ONCE(qp->failed, false);
 	set_state(qp, XV_QPS_RESET);
 	return 0;
 }
