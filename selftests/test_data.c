@@ -88,7 +88,7 @@ TEST_F(data, send)
 				  wc.flags);
 			EXPECT_EQ(imm ? htonl(0x1234 + i) : 0, wc.imm_data);
 			EXPECT_EQ(0, wc.vendor_err);
-			EXPECT_EQ(0, wc.reserved);
+			EXPECT_EQ(0, wc.slid | wc.sl | wc.net_type);
 			ASSERT_EQ(1, xvt_wc(&p->cq[0], &wc));
 			EXPECT_EQ(i, wc.wr_id);
 			EXPECT_EQ(XV_WC_SUCCESS, wc.status);
@@ -485,10 +485,10 @@ TEST_F(data, bad_sends)
 		SPOIL(xv_send, flags, 1 << 4, EINVAL, XV_R_FLAGS),
 		SPOIL(xv_send, flags, 1 << 15, EINVAL, XV_R_FLAGS),
 		SPOIL(xv_send, inline_len, 1, EINVAL, XV_R_LENGTH),
-		SPOIL(xv_send, reserved[0], 1, EINVAL, XV_R_RESERVED),
-		SPOIL(xv_send, reserved[1], 1, EINVAL, XV_R_RESERVED),
-		SPOIL(xv_send, reserved[2], 1, EINVAL, XV_R_RESERVED),
-		SPOIL(xv_send, reserved[3], 1U << 31, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, ah, 1, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, remote_qpn, 1, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, remote_qkey, 1, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, reserved, 1U << 31, EINVAL, XV_R_RESERVED),
 		SPOIL(xv_send, sge[0].mr, 0, ENOENT, XV_R_NO_HANDLE),
 		SPOIL(xv_send, sge[0].mr, 0x7ffffff0, ENOENT, XV_R_NO_HANDLE),
 		SPOIL(xv_send, sge[0].mr, XV_SGE_FROM_OP, ENOENT,

@@ -35,6 +35,7 @@ enum xv_fix_kind {
 	XV_FIX_EVENTQ,		/* a new object */
 	XV_FIX_PD,
 	XV_FIX_MR,
+	XV_FIX_AH,
 	XV_FIX_CQ,
 	XV_FIX_QP,
 	XV_FIX_GONE,		/* a destroyed one */

@@ -73,6 +73,16 @@ static void put_info(struct xv_tx *tx, void *info, unsigned int len)
 	xv_tx_out(tx, XV_GRP_RESULT, XV_RESULT_INFO, info, len);
 }
 
+/* A GID of zeros is none. */
+static void put_gid(struct xv_tx *tx, const uint8_t *gid)
+{
+	static const uint8_t no_gid[16];
+
+	if (memcmp(gid, no_gid, sizeof(no_gid)))
+		xv_tx_copy(tx, XV_GRP_ADDRESS, XV_ADDRESS_GID, gid,
+			   sizeof(no_gid));
+}
+
 static void put_self(struct xv_tx *tx, const struct xv_obj *obj)
 {
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_HANDLE, obj, obj->handle);
@@ -298,14 +308,10 @@ XV_PUBLIC int xv_cq_destroy(struct xv_tx *tx, struct xv_cq *cq)
 
 static void put_address(struct xv_tx *tx, const struct xv_qp_attr *a)
 {
-	static const uint8_t no_gid[16];
-
 	if (!a->qpn)
 		return;
 	put_u32(tx, XV_GRP_ADDRESS, XV_ADDRESS_QPN, a->qpn);
-	if (memcmp(a->gid, no_gid, sizeof(no_gid)))
-		xv_tx_copy(tx, XV_GRP_ADDRESS, XV_ADDRESS_GID, a->gid,
-			   sizeof(a->gid));
+	put_gid(tx, a->gid);
 	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, a->lid);
 	put_u32(tx, XV_GRP_ADDRESS, XV_ADDRESS_PSN, a->psn);
 }
@@ -333,6 +339,7 @@ static void put_path(struct xv_tx *tx, const struct xv_qp_attr *a)
 		PATH(XV_PATH_RD_ATOMIC, rd_atomic),
 		PATH(XV_PATH_DEST_RD_ATOMIC, dest_rd_atomic),
 		PATH(XV_PATH_SQ_PSN, sq_psn),
+		PATH(XV_PATH_QKEY, qkey),
 	};
 	unsigned int i;
 
@@ -360,7 +367,7 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 		return xv_tx_end(tx);
 	if (o.connect &&
 	    (refuse(tx, get_opts(&attr, sizeof(attr), o.connect)) ||
-	     refuse(tx, attr.reserved || attr.state ? XV_R_RESERVED : 0)))
+	     refuse(tx, attr.state ? XV_R_RESERVED : 0)))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_QP, &qp->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
@@ -411,8 +418,7 @@ static int change(struct xv_tx *tx, unsigned int method, struct xv_qp *qp,
 	struct xv_qp_attr a;
 
 	xv_tx_op(tx, XV_OBJ_QP, method);
-	if (refuse(tx, get_opts(&a, sizeof(a), attr)) ||
-	    refuse(tx, a.reserved ? XV_R_RESERVED : 0))
+	if (refuse(tx, get_opts(&a, sizeof(a), attr)))
 		return xv_tx_end(tx);
 	put_self(tx, &qp->obj);
 	if (a.access || a.zero & XV_ZERO_ACCESS)
@@ -464,4 +470,72 @@ XV_PUBLIC int xv_qp_destroy(struct xv_tx *tx, struct xv_qp *qp)
 		xv_tx_fail(tx, ret);
 	xv_tx_after(tx, XV_FIX_QP_GONE, &qp->obj, 0);
 	return xv_tx_end(tx);
+}
+
+/* ------------------------------------------------------------------------
+ * ah
+ */
+
+static void put_new_ah(struct xv_tx *tx, struct xv_ah *ah,
+		       const struct xv_pd *pd)
+{
+	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
+	if (!pd) {
+		xv_tx_fail(tx, -EINVAL);
+		return;
+	}
+	xv_tx_new(tx, XV_FIX_AH, &ah->obj);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &pd->obj, pd->obj.handle);
+}
+
+XV_PUBLIC int xv_ah_create(struct xv_tx *tx, struct xv_ah *ah,
+			   const struct xv_ah_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_ah_opts o;
+
+	if (get_opts(&o, sizeof(o), opts) || o.reserved)
+		memset(&o, 0, sizeof(o));
+	put_new_ah(tx, ah, o.pd);
+	put_gid(tx, o.gid);
+	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, o.lid);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PORT, o.port);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_SGID_INDEX, o.sgid_index);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_SL, o.sl);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_TRAFFIC_CLASS, o.traffic_class);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_FLOW_LABEL, o.flow_label);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_HOP_LIMIT, o.hop_limit);
+	put_info(tx, &ah->info, sizeof(ah->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_ah_create_from_wc(struct xv_tx *tx, struct xv_ah *ah,
+				   struct xv_pd *pd, unsigned int port,
+				   const struct xv_wc *wc, const void *grh)
+{
+	XV_KEEP_ERRNO;
+	struct xv_ah_wc from = { .wc = *wc };
+
+	if (grh)
+		memcpy(from.grh, grh, sizeof(from.grh));
+	put_new_ah(tx, ah, pd);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PORT, port);
+	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_WC, &from, sizeof(from));
+	put_info(tx, &ah->info, sizeof(ah->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_ah_query(struct xv_tx *tx, struct xv_ah *ah,
+			  struct xv_ah_info *info)
+{
+	XV_KEEP_ERRNO;
+
+	return query(tx, XV_OBJ_AH, &ah->obj, info, sizeof(*info));
+}
+
+XV_PUBLIC int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_AH, &ah->obj, XV_FIX_GONE);
 }

@@ -629,6 +629,7 @@ static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 	}
 	case XV_FIX_PD:
 	case XV_FIX_MR:
+	case XV_FIX_AH:
 		obj->tx = NULL;
 		obj->handle = data;
 		break;
@@ -690,6 +691,9 @@ static void undo_creates(struct xv_tx *tx)
 			break;
 		case XV_FIX_MR:
 			object = XV_OBJ_MR;
+			break;
+		case XV_FIX_AH:
+			object = XV_OBJ_AH;
 			break;
 		case XV_FIX_CQ:
 			object = XV_OBJ_CQ;

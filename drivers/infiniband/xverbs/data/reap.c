@@ -216,6 +216,32 @@ static void emit_ours(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 	emit(r, q, qp, &wc);
 }
 
+static u8 net_type(const struct ib_wc *ibwc)
+{
+	if (!(ibwc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE))
+		return 0;
+	switch (ibwc->network_hdr_type) {
+	case RDMA_NETWORK_ROCE_V1:
+		return XV_GID_ROCE_V1;
+	case RDMA_NETWORK_IPV4:
+		return XV_NET_IPV4;
+	case RDMA_NETWORK_IPV6:
+		return XV_NET_IPV6;
+	default:
+		return 0;
+	}
+}
+
+static void fill_datagram(struct xv_wc *wc, const struct ib_wc *ibwc)
+{
+	wc->src_qp = ibwc->src_qp;
+	wc->slid = ibwc->slid;
+	wc->sl = ibwc->sl;
+	wc->net_type = net_type(ibwc);
+	if (ibwc->wc_flags & IB_WC_GRH)
+		wc->flags |= XV_WC_GRH;
+}
+
 static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
 			struct xv_qp *qp, const struct xv_shadow *shadow,
 			const struct ib_wc *ibwc)
@@ -241,6 +267,8 @@ static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
 	}
 	if (q->recv && ibwc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
 		wc.flags |= XV_WC_RDMA;
+	if (q->recv && qp->type == XV_QPT_UD)
+		fill_datagram(&wc, ibwc);
 	emit(r, q, qp, &wc);
 }
 
