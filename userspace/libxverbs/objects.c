@@ -479,11 +479,8 @@ XV_PUBLIC int xv_qp_destroy(struct xv_tx *tx, struct xv_qp *qp)
 static void put_new_ah(struct xv_tx *tx, struct xv_ah *ah,
 		       const struct xv_pd *pd)
 {
-	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
-	if (!pd) {
-		xv_tx_fail(tx, -EINVAL);
+	if (missing(tx, pd, XV_OBJECT_PD))
 		return;
-	}
 	xv_tx_new(tx, XV_FIX_AH, &ah->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &pd->obj, pd->obj.handle);
 }
@@ -494,8 +491,10 @@ XV_PUBLIC int xv_ah_create(struct xv_tx *tx, struct xv_ah *ah,
 	XV_KEEP_ERRNO;
 	struct xv_ah_opts o;
 
-	if (get_opts(&o, sizeof(o), opts) || o.reserved)
-		memset(&o, 0, sizeof(o));
+	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
+		return xv_tx_end(tx);
 	put_new_ah(tx, ah, o.pd);
 	put_gid(tx, o.gid);
 	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, o.lid);
@@ -518,6 +517,7 @@ XV_PUBLIC int xv_ah_create_from_wc(struct xv_tx *tx, struct xv_ah *ah,
 
 	if (grh)
 		memcpy(from.grh, grh, sizeof(from.grh));
+	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
 	put_new_ah(tx, ah, pd);
 	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PORT, port);
 	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_WC, &from, sizeof(from));
