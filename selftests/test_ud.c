@@ -829,12 +829,14 @@ static void *race_sender(void *arg)
 		for (i = 0; i < 8; i++)
 			xv_post_send(qp, &s, 1);
 		ret = xv_submit_and_wait(qp, &p->cq[0], 1, xvt_ns(1000));
-		if (ret == -ENOENT && qp->reason == XV_R_NO_HANDLE)
+		if (ret == -ENOENT && qp->reason == XV_R_NO_HANDLE) {
 			r->refused++;
-		else if (ret && ret != -EAGAIN)
+			xvt_relax();
+		} else if (ret && ret != -EAGAIN) {
 			r->error = ret;
-		else
-			r->good++;
+		} else {
+			__atomic_add_fetch(&r->good, 1, __ATOMIC_RELEASE);
+		}
 		xv_unpost(qp);
 		n = xv_poll(&p->cq[0], wc, 16);
 		if (n < 0)
@@ -862,7 +864,7 @@ static void *race_sender(void *arg)
 
 TEST_F(ud, destroy_while_sending)
 {
-	unsigned int n = xvt_count(UD_RACE), i;
+	unsigned int n = xvt_count(UD_RACE), i, good;
 	struct xvt_pair *p = &self->p;
 	struct race r = { .p = p };
 	pthread_t thread;
@@ -883,8 +885,12 @@ TEST_F(ud, destroy_while_sending)
 		xv_ah_create(tx, &keep, xvt_ah_opts(&self->t, &pd));
 		ASSERT_EQ(0, xv_txn_commit(tx, NULL));
 		__atomic_store_n(&r.ah, ah[i & 1].obj.handle, __ATOMIC_RELEASE);
+		/* Mostly in the midst of it. */
+		good = __atomic_load_n(&r.good, __ATOMIC_ACQUIRE);
 		if (i % 4)
-			xvt_relax();
+			xvt_wait_until(__atomic_load_n(&r.good,
+					__ATOMIC_ACQUIRE) != good || r.error,
+				       2000);
 		/* Half of them with the handle still in use. */
 		if (i & 2)
 			__atomic_store_n(&r.ah, self->ah.obj.handle,
