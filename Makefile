@@ -112,6 +112,8 @@ help:
 	@echo 'make check-host    selftests on this machine: loads rdma_rxe and xverbs.ko'
 	@echo 'make lint          checkpatch, sparse, W=1, kernel-doc, shellcheck and own rules'
 	@echo 'make docs          Documentation/ as HTML in build/docs/html; needs Sphinx'
+	@echo 'make deps          are the packages there that all this needs; as root installs them'
+	@echo 'make kernel-debug  the kernel of check-debug alone'
 	@echo 'make install       DESTDIR, INSTALL_MOD_PATH and PREFIX are honoured'
 	@echo 'make headers       build/include: the uapi header as programs include it'
 	@echo 'make clean         kernels and downloads stay in the cache ($${XDG_CACHE_HOME:-~/.cache}/xverbs)'

@@ -88,7 +88,7 @@ TEST_F(data, send)
 				  wc.flags);
 			EXPECT_EQ(imm ? htonl(0x1234 + i) : 0, wc.imm_data);
 			EXPECT_EQ(0, wc.vendor_err);
-			EXPECT_EQ(0, wc.reserved);
+			EXPECT_EQ(0, wc.slid | wc.sl | wc.net_type);
 			ASSERT_EQ(1, xvt_wc(&p->cq[0], &wc));
 			EXPECT_EQ(i, wc.wr_id);
 			EXPECT_EQ(XV_WC_SUCCESS, wc.status);
@@ -485,10 +485,10 @@ TEST_F(data, bad_sends)
 		SPOIL(xv_send, flags, 1 << 4, EINVAL, XV_R_FLAGS),
 		SPOIL(xv_send, flags, 1 << 15, EINVAL, XV_R_FLAGS),
 		SPOIL(xv_send, inline_len, 1, EINVAL, XV_R_LENGTH),
-		SPOIL(xv_send, reserved[0], 1, EINVAL, XV_R_RESERVED),
-		SPOIL(xv_send, reserved[1], 1, EINVAL, XV_R_RESERVED),
-		SPOIL(xv_send, reserved[2], 1, EINVAL, XV_R_RESERVED),
-		SPOIL(xv_send, reserved[3], 1U << 31, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, ah, 1, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, remote_qpn, 1, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, remote_qkey, 1, EINVAL, XV_R_RESERVED),
+		SPOIL(xv_send, reserved, 1U << 31, EINVAL, XV_R_RESERVED),
 		SPOIL(xv_send, sge[0].mr, 0, ENOENT, XV_R_NO_HANDLE),
 		SPOIL(xv_send, sge[0].mr, 0x7ffffff0, ENOENT, XV_R_NO_HANDLE),
 		SPOIL(xv_send, sge[0].mr, XV_SGE_FROM_OP, ENOENT,
@@ -684,6 +684,7 @@ TEST_F(data, rights_of_regions)
 TEST_F(data, rights_of_the_peer)
 {
 	struct xvt_pair *p = &self->p;
+	struct xv_qp_info info;
 	struct xv_mr ro = {};
 	struct xv_send s;
 
@@ -708,6 +709,9 @@ TEST_F(data, rights_of_the_peer)
 	xvt_expect_wc(_metadata, &p->cq[0], 3, XV_WC_FLUSH_ERR);
 	EXPECT_EQ(XV_QPS_ERR, __atomic_load_n(&p->qp[0].ring->state,
 					      __ATOMIC_ACQUIRE));
+	/* The peer's queue pair has failed too; who asks is told. */
+	ASSERT_EQ(0, xv_qp_query(xv_now(self->t.ctx), &p->qp[1], &info));
+	EXPECT_EQ(XV_QPS_ERR, info.state);
 	EXPECT_EQ(0, xv_mr_destroy(xv_now(self->t.ctx), &ro));
 }
 
@@ -802,7 +806,9 @@ TEST_F(data, completions_of_the_destroyed)
 	for (n = 0; n < 16; n++) {
 		struct xv_qp *q = &qp[n & 1];
 
+		/* One after the other, or one of them gets more of the ring. */
 		ASSERT_TRUE(xvt_wait_until(!xv_wait(&cq, 0, 0) &&
+					   cq.ring->tail == (n < 8 ? n : 8) &&
 					   xv_sends_free(q), 5000));
 		s = a_write(p, n, XV_SEND_SIGNALED, 0, 8);
 		ASSERT_EQ(0, xv_post_send(q, &s, 1));

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
 #
-# xv_rc_pingpong and rdma-core's ibv_rc_pingpong understand each other, in both roles, and every
-# message arrives as it was sent.
+# xv_pingpong and rdma-core's ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong understand each
+# other, in both roles, and every message arrives as it was sent.
 #
 # Copyright (c) 2026 The xverbs authors
 
@@ -54,34 +54,44 @@ listening()
 	done
 }
 
+# run_program PROGRAM TYPE [HOST]
 run_program()
 {
-	case $1 in
-	xv) timeout "$limit" xv_rc_pingpong -d $dev -g "$gid" -m 1024 -s 4096 -n "$iters" -c \
-		-p $port ${2:+"$2"} ;;
-	ibv) timeout "$limit" ibv_rc_pingpong -d $dev -g "$gid" -m 1024 -s 4096 -n "$iters" -c \
-		-p $port ${2:+"$2"} ;;
+	local program=$1 type=$2
+
+	shift 2
+	# a datagram is one packet
+	case $type in
+	ud) set -- -s 1024 "$@" ;;
+	*) set -- -s 4096 -m 1024 "$@" ;;
+	esac
+	set -- -d $dev -g "$gid" -n "$iters" -c -p $port "$@"
+	case $program in
+	xv) timeout "$limit" xv_pingpong -T "$type" "$@" ;;
+	ibv) timeout "$limit" "ibv_${type}_pingpong" "$@" ;;
 	esac
 }
 
-# pair SERVER CLIENT
+# pair SERVER CLIENT TYPE
 pair()
 {
 	local server status=0
 
 	port=$((port + 1))
-	run_program "$1" >server.out 2>&1 &
+	run_program "$1" "$3" >server.out 2>&1 &
 	server=$!
 	listening $port || status=1
-	run_program "$2" 127.0.0.1 >client.out 2>&1 || status=1
+	run_program "$2" "$3" 127.0.0.1 >client.out 2>&1 || status=1
 	wait $server || status=1
+	# the stock programs say so and exit with 0
+	! grep -q 'invalid data' server.out client.out || status=1
 	[ $status = 0 ] || sed 's/^/# /' server.out client.out
 	return $status
 }
 
 cd "$(mktemp -d)" || exit 1
 
-ktap_plan 6
+ktap_plan 14
 
 gid=$(gid_index)
 ktap_result $? "a RoCE v2 GID"
@@ -90,13 +100,15 @@ ktap_result $? "a RoCE v2 GID"
 xv_hello | grep -q hello && xv_hello $dev "$gid" | grep -q hello
 ktap_result $? discovery
 
-pair xv xv
-ktap_result $? "itself"
-pair ibv xv
-ktap_result $? "client of the stock program"
-pair xv ibv
-ktap_result $? "server of the stock program"
-pair ibv ibv
-ktap_result $? "the stock program with itself, beside us"
+for type in rc uc ud; do
+	pair xv xv $type
+	ktap_result $? "$type: itself"
+	pair ibv xv $type
+	ktap_result $? "$type: client of the stock program"
+	pair xv ibv $type
+	ktap_result $? "$type: server of the stock program"
+	pair ibv ibv $type
+	ktap_result $? "$type: the stock program with itself, beside us"
+done
 
 ktap_finish

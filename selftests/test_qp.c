@@ -407,7 +407,7 @@ TEST_F(qp, addresses_that_cannot_be)
 		BAD(pkey_index, 0xffff, XV_GRP_PATH, XV_PATH_PKEY_INDEX,
 		    XV_R_RANGE, 0),
 		BAD(path_mtu, 255, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE, 256),
-		BAD(path_mtu, 1000, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE, 4096),
+		BAD(path_mtu, 1000, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE, 0),
 		BAD(path_mtu, 4097, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE, 4096),
 		BAD(rd_atomic, 255, XV_GRP_PATH, XV_PATH_RD_ATOMIC, XV_R_RANGE,
 		    self->t.info.max_rd_atomic),

@@ -10,6 +10,7 @@
 #define _XV_TEST_H
 
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -456,6 +457,7 @@ XVT_UNUSED static void xvt_failed(struct __test_metadata *_metadata,
 /* ---- two queue pairs of one device ---- */
 
 struct xvt_pair_opts {
+	uint32_t type;		/* default RC; of UD, the Q_Key is %XVT_QKEY */
 	uint32_t cqe;		/* default: all depths */
 	uint32_t send_wr;	/* default 16 */
 	uint32_t recv_wr;	/* default 16 */
@@ -489,6 +491,8 @@ struct xvt_pair {
 	size_t length;
 };
 
+#define XVT_QKEY	0x11111111U
+
 #define XVT_ALL_ACCESS	(XV_ACCESS_LOCAL_WRITE | XV_ACCESS_REMOTE_WRITE | \
 			 XV_ACCESS_REMOTE_READ | XV_ACCESS_REMOTE_ATOMIC)
 #define XVT_REMOTE	(XVT_ALL_ACCESS & ~XV_ACCESS_LOCAL_WRITE)
@@ -510,8 +514,10 @@ XVT_UNUSED static void xvt_connect(struct __test_metadata *_metadata,
 				   struct xvt *t, struct xv_qp *qp,
 				   struct xv_qp *peer)
 {
-	struct xv_qp_attr attr = xvt_peer(t, peer);
+	struct xv_qp_attr attr = { .size = sizeof(attr), .qkey = XVT_QKEY };
 
+	if (qp->info.type != XV_QPT_UD)
+		attr = xvt_peer(t, peer);
 	ASSERT_EQ(0, xv_qp_connect(xv_now(t->ctx), qp, &attr)) {
 		TH_LOG("reason %u", xv_txn_error(xv_now(t->ctx))->reason);
 	}
@@ -553,7 +559,7 @@ XVT_UNUSED static void xvt_pair(struct __test_metadata *_metadata,
 			     .send_wr = send_wr, .recv_wr = recv_wr,
 			     .send_sge = o->send_sge ? o->send_sge : 4,
 			     .recv_sge = o->recv_sge ? o->recv_sge : 3,
-			     .sq_sig_all = o->sig_all,
+			     .sq_sig_all = o->sig_all, .type = o->type,
 			     .access = XVT_REMOTE));
 	ASSERT_EQ(0, xv_txn_commit(tx, NULL)) {
 		TH_LOG("op %u reason %u", xv_txn_error(tx)->op,
@@ -615,6 +621,52 @@ XVT_UNUSED static int xvt_send(struct xvt_pair *p, int side, uint64_t wr_id,
 	return ret ? ret : xv_submit(&p->qp[side]);
 }
 
+/* The way from the device to itself. Good until the next call. */
+XVT_UNUSED static const struct xv_ah_opts *xvt_ah_opts(struct xvt *t,
+						       struct xv_pd *pd)
+{
+	static struct xv_ah_opts o;
+
+	o = (struct xv_ah_opts){ .size = sizeof(o), .pd = pd,
+				 .sgid_index = t->gid_index };
+	memcpy(o.gid, t->gid.gid, sizeof(o.gid));
+	return &o;
+}
+
+/* Set the checksum of the IPv4 header in the GRH's place. */
+XVT_UNUSED static void xvt_ip_sum(uint8_t *grh)
+{
+	uint8_t *ip = grh + 20;
+	unsigned int sum = 0, i;
+
+	ip[10] = 0;
+	ip[11] = 0;
+	for (i = 0; i < 20; i += 2)
+		sum += ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~(sum + (sum >> 16));
+	ip[10] = sum >> 8;
+	ip[11] = sum;
+}
+
+/* What the device would report of a datagram from itself, over IPv4. */
+XVT_UNUSED static void xvt_datagram(struct xvt *t, struct xv_ah_wc *from)
+{
+	uint8_t *ip = from->grh + 20;
+
+	memset(from, 0, sizeof(*from));
+	from->wc.flags = XV_WC_RECV | XV_WC_GRH;
+	from->wc.src_qp = 17;
+	from->wc.net_type = XV_NET_IPV4;
+	ip[0] = 0x45;
+	ip[3] = 20;
+	ip[8] = 64;
+	ip[9] = 17;
+	memcpy(ip + 12, t->gid.gid + 12, 4);
+	memcpy(ip + 16, t->gid.gid + 12, 4);
+	xvt_ip_sum(from->grh);
+}
+
 /* One completion within the deadline. */
 XVT_UNUSED static int xvt_wc(struct xv_cq *cq, struct xv_wc *wc)
 {
@@ -645,7 +697,26 @@ XVT_UNUSED static void xvt_expect_wc(struct __test_metadata *_metadata,
 		       (unsigned long long)wr_id,
 		       xv_wc_status_name(wc.status), wc.vendor_err);
 	}
-	EXPECT_EQ(0, wc.reserved);
+	EXPECT_EQ(0, wc.slid | wc.sl | wc.net_type);
+}
+
+/* Each wr_id that has a bit in @wr_ids ends as flushed, in any order. */
+XVT_UNUSED static void xvt_expect_flushed(struct __test_metadata *_metadata,
+					  struct xv_cq *cq, uint64_t wr_ids)
+{
+	struct xv_wc wc;
+
+	while (wr_ids) {
+		ASSERT_EQ(1, xvt_wc(cq, &wc)) {
+			TH_LOG("no completion of %llx",
+			       (unsigned long long)wr_ids);
+		}
+		EXPECT_EQ(XV_WC_FLUSH_ERR, wc.status);
+		ASSERT_TRUE(wc.wr_id < 64 && wr_ids & 1ULL << wc.wr_id) {
+			TH_LOG("wr_id %llu", (unsigned long long)wc.wr_id);
+		}
+		wr_ids &= ~(1ULL << wc.wr_id);
+	}
 }
 
 /* One event within the deadline: what xv_event_read() returned, or -ETIME. */

@@ -132,6 +132,18 @@ AT(xv_qp_info, path_mtu, 92);
 AT(xv_qp_info, access, 96);
 AT(xv_qp_info, restrack_id, 100);
 
+SIZE(xv_ah_info, 40);
+AT(xv_ah_info, gid, 0);
+AT(xv_ah_info, port, 16);
+AT(xv_ah_info, sgid_index, 20);
+AT(xv_ah_info, flow_label, 24);
+AT(xv_ah_info, pd, 28);
+AT(xv_ah_info, lid, 32);
+AT(xv_ah_info, hop_limit, 34);
+AT(xv_ah_info, traffic_class, 35);
+AT(xv_ah_info, sl, 36);
+AT(xv_ah_info, reserved, 37);
+
 SIZE(xv_desc, 72);
 AT(xv_desc, what, 0);
 AT(xv_desc, object, 2);
@@ -173,7 +185,10 @@ AT(xv_send, rkey, 24);
 AT(xv_send, inline_len, 28);
 AT(xv_send, compare_add, 32);
 AT(xv_send, swap, 40);
-AT(xv_send, reserved, 48);
+AT(xv_send, ah, 48);
+AT(xv_send, remote_qpn, 52);
+AT(xv_send, remote_qkey, 56);
+AT(xv_send, reserved, 60);
 AT(xv_send, sge, 64);
 AT(xv_send, inline_data, 64);
 
@@ -192,7 +207,14 @@ AT(xv_wc, flags, 14);
 AT(xv_wc, byte_len, 16);
 AT(xv_wc, imm_data, 20);
 AT(xv_wc, vendor_err, 24);
-AT(xv_wc, reserved, 28);
+AT(xv_wc, src_qp, 24);
+AT(xv_wc, slid, 28);
+AT(xv_wc, sl, 30);
+AT(xv_wc, net_type, 31);
+
+SIZE(xv_ah_wc, 72);
+AT(xv_ah_wc, wc, 0);
+AT(xv_ah_wc, grh, 32);
 
 SIZE(xv_qp_ring, 64);
 AT(xv_qp_ring, sends_done, 0);

@@ -220,7 +220,8 @@ static void broken_transaction(void **state)
 	assert_int_equal(xv_pd_create(tx2, &other), -EINVAL);
 	assert_int_equal(xv_txn_commit(tx2, &err), -EINVAL);
 	assert_int_equal(err.err, EINVAL);
-	assert_int_equal(err.op, XV_NO_OP);
+	assert_int_equal(err.op, 0);
+	assert_int_equal(err.reason, XV_R_REFERENCE);
 	assert_int_equal(fake.txns, 0);
 	assert_null(mr.obj.tx);
 	/* Then it is as new. */

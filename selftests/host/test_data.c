@@ -377,6 +377,7 @@ static void many_destroyed_in_overflow(void **state)
 
 static void prep_helpers(void **state)
 {
+	struct xv_ah ah = { .obj.handle = 12 };
 	struct xv_sge sge = { 5, 64, 128 };
 	struct xv_send s;
 	struct xv_recv r;
@@ -392,8 +393,7 @@ static void prep_helpers(void **state)
 	assert_int_equal(s.remote_addr, 0x1000);
 	assert_int_equal(s.rkey, 77);
 	assert_int_equal(s.inline_len | s.compare_add | s.swap, 0);
-	assert_int_equal(s.reserved[0] | s.reserved[1] | s.reserved[2] |
-			 s.reserved[3], 0);
+	assert_int_equal(s.ah | s.remote_qpn | s.remote_qkey | s.reserved, 0);
 	assert_memory_equal(&s.sge[0], &sge, sizeof(sge));
 
 	xv_send_prep(&s, XV_WR_SEND, 1, 0);
@@ -418,6 +418,20 @@ static void prep_helpers(void **state)
 	xv_send_prep_send_imm(&s, 1, 0, sge, 4);
 	assert_int_equal(s.opcode, XV_WR_SEND_WITH_IMM);
 	assert_int_equal(s.imm_data, 4);
+
+	memset(&s, 0xff, sizeof(s));
+	xv_send_prep_ud(&s, 1, XV_SEND_SIGNALED, sge, &ah, 2, 3);
+	assert_int_equal(s.opcode, XV_WR_SEND);
+	assert_int_equal(s.ah, 12);
+	assert_int_equal(s.remote_qpn, 2);
+	assert_int_equal(s.remote_qkey, 3);
+	assert_int_equal(s.num_sge, 1);
+	assert_int_equal(s.reserved | s.imm_data, 0);
+	xv_send_prep_ud_imm(&s, 1, 0, sge, &ah, 4, 5, 6);
+	assert_int_equal(s.opcode, XV_WR_SEND_WITH_IMM);
+	assert_int_equal(s.remote_qpn, 4);
+	assert_int_equal(s.remote_qkey, 5);
+	assert_int_equal(s.imm_data, 6);
 
 	memset(&r, 0xff, sizeof(r));
 	xv_recv_prep(&r, 4);

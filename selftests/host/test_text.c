@@ -274,6 +274,113 @@ static void status_names(void **state)
 	assert_string_equal(xv_wc_status_name(i), "unknown");
 }
 
+static void other_names(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	assert_string_equal(xv_qp_state_name(XV_QPS_INIT), "INIT");
+	assert_string_equal(xv_qp_state_name(0), "unknown");
+	for (i = XV_QPS_RESET; i <= XV_QPS_ERR; i++)
+		assert_string_not_equal(xv_qp_state_name(i), "unknown");
+	assert_string_equal(xv_qp_state_name(i), "unknown");
+	assert_string_equal(xv_opcode_name(0), "unknown");
+	for (i = XV_WR_SEND; i <= XV_WR_ATOMIC_FETCH_AND_ADD; i++)
+		assert_string_not_equal(xv_opcode_name(i), "unknown");
+	assert_string_equal(xv_opcode_name(i), "unknown");
+	assert_string_equal(xv_event_name(0), "unknown");
+	for (i = XV_EV_COMPLETION; i <= XV_EV_QP_LAST_WQE; i++)
+		assert_string_not_equal(xv_event_name(i), "unknown");
+	assert_string_equal(xv_event_name(i), "unknown");
+}
+
+static void range_without_limit(void **state)
+{
+	struct xv_error err = { .err = EINVAL, .op = 1, .group = XV_GRP_CAPS,
+				.attr = XV_CAPS_SEND_WR, .reason = XV_R_RANGE };
+
+	(void)state;
+	fail_with(&err, 5000);
+	check_text("operation 1 (qp.create): caps.send_wr: out of range (EINVAL)");
+}
+
+static void present_state(void **state)
+{
+	struct xv_error err = { .err = EINVAL, .op = 1, .reason = XV_R_STATE,
+				.detail = XV_QPS_INIT };
+
+	(void)state;
+	fail_with(&err, 1);
+	check_text("operation 1 (qp.create): wrong state, now in INIT (EINVAL)");
+}
+
+/* What the library itself refuses has a record too, and is never sent. */
+static void refused(unsigned int op, unsigned int reason, unsigned int group,
+		    unsigned int attr)
+{
+	struct xv_error want = { .err = EINVAL, .op = op, .reason = reason,
+				 .group = group, .attr = attr };
+	unsigned int sent = fake.txns;
+	struct xv_error err;
+
+	assert_int_equal(xv_txn_commit(tx, &err), -EINVAL);
+	assert_int_equal(fake.txns, sent);
+	assert_memory_equal(&err, &want, sizeof(err));
+	assert_memory_equal(xv_txn_error(tx), &want, sizeof(err));
+}
+
+static void refused_handles(void **state)
+{
+	struct xv_eventq eq = { .open = 1 };
+	struct xv_pd pd = {}, unused = {};
+	struct xv_mr mr = {};
+	struct xv_cq cq = {};
+	struct xv_qp qp = {};
+
+	(void)state;
+	xv_pd_create(tx, &pd);
+	xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .send_cq = &cq));
+	refused(1, XV_R_MISSING, XV_GRP_OBJECT, XV_OBJECT_PD);
+	check_text("operation 1 (qp.create): object.pd: missing (EINVAL)");
+	/* Of two the first one counts. */
+	xv_pd_create(tx, &pd);
+	xv_mr_create(tx, &mr, XV_OPTS(xv_mr_opts, .length = 1));
+	xv_pd_create(tx, &pd);
+	refused(1, XV_R_MISSING, XV_GRP_OBJECT, XV_OBJECT_PD);
+	xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .pd = &pd));
+	refused(0, XV_R_MISSING, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ);
+	xv_pd_create(tx, &pd);
+	xv_pd_create(tx, &unused);
+	xv_pd_create(tx, &pd);
+	refused(2, XV_R_DUPLICATE, XV_GRP_OBJECT, XV_OBJECT_HANDLE);
+	xv_eventq_create(tx, &eq);
+	refused(0, XV_R_DUPLICATE, XV_GRP_OBJECT, XV_OBJECT_HANDLE);
+	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 1, .cookie = 1));
+	refused(0, XV_R_MISSING, XV_GRP_EVENTS, XV_EVENTS_QUEUE);
+}
+
+static void refused_opts(void **state)
+{
+	struct xv_cq_opts opts = { .cqe = 1 };
+	struct xv_cq cq = {};
+
+	(void)state;
+	xv_cq_create(tx, &cq, &opts);
+	refused(0, XV_R_LENGTH, 0, 0);
+	xv_cq_create(tx, &cq, NULL);
+	refused(0, XV_R_MISSING, 0, 0);
+	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 1, .reserved = 1));
+	refused(0, XV_R_RESERVED, 0, 0);
+}
+
+static void refused_empty(void **state)
+{
+	(void)state;
+	assert_int_equal(xv_txn_commit(tx, NULL), -EINVAL);
+	assert_int_equal(fake.txns, 0);
+	check_text("transaction: out of range, at least 1 operation (EINVAL)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +390,8 @@ int main(void)
 		T(unknown_names), T(success), T(no_record),
 		T(without_transaction), T(without_tables), T(fetched_once),
 		T(short_buffer), T(bad_tables), T(status_names),
+		T(other_names), T(range_without_limit), T(present_state),
+		T(refused_handles), T(refused_opts), T(refused_empty),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);

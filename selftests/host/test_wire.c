@@ -340,7 +340,7 @@ static void qp_path_all(void **state)
 		{ XV_PATH_TIMEOUT, 8 }, { XV_PATH_RETRY_CNT, 1 },
 		{ XV_PATH_RNR_RETRY, 2 }, { XV_PATH_MIN_RNR_TIMER, 9 },
 		{ XV_PATH_RD_ATOMIC, 10 }, { XV_PATH_DEST_RD_ATOMIC, 11 },
-		{ XV_PATH_SQ_PSN, 12 },
+		{ XV_PATH_SQ_PSN, 12 }, { XV_PATH_QKEY, 0x80000001 },
 	};
 	struct xv_qp qp = {};
 	unsigned int i;
@@ -353,11 +353,12 @@ static void qp_path_all(void **state)
 			.traffic_class = 5, .flow_label = 6, .hop_limit = 7,
 			.timeout = 8, .retry_cnt = 1, .rnr_retry = 2,
 			.min_rnr_timer = 9, .rd_atomic = 10,
-			.dest_rd_atomic = 11, .sq_psn = 12)), 0);
-	check_op(0, XV_OBJ_QP, XV_M_MODIFY, 17);
-	for (i = 0; i < 15; i++)
+			.dest_rd_atomic = 11, .sq_psn = 12,
+			.qkey = 0x80000001)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_MODIFY, 18);
+	for (i = 0; i < 16; i++)
 		check_attr(0, 1 + i, XV_GRP_PATH, want[i][0], 4, 0, want[i][1]);
-	check_attr(0, 16, XV_GRP_PARAMS, XV_PARAMS_STATE, 4, 0, XV_QPS_RTR);
+	check_attr(0, 17, XV_GRP_PARAMS, XV_PARAMS_STATE, 4, 0, XV_QPS_RTR);
 }
 
 static void qp_zero_fields(void **state)
@@ -372,7 +373,7 @@ static void qp_zero_fields(void **state)
 				       XV_OPTS(xv_qp_attr)), 0);
 	check_op(0, XV_OBJ_QP, XV_M_CONNECT, 1);
 	/* Every zero meant. */
-	for (i = XV_PATH_PORT; i <= XV_PATH_SQ_PSN; i++) {
+	for (i = XV_PATH_PORT; i <= XV_PATH_QKEY; i++) {
 		assert_int_equal(xv_qp_connect(xv_now(ctx), &qp,
 			XV_OPTS(xv_qp_attr, .zero = XV_ZERO_PATH(i))), 0);
 		check_op(0, XV_OBJ_QP, XV_M_CONNECT, 2);
@@ -399,6 +400,150 @@ static void qp_query_destroy(void **state)
 	check_op(0, XV_OBJ_QP, XV_M_DESTROY, 1);
 	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
 	assert_int_equal(qp.obj.handle, 0);
+}
+
+static void qp_types(void **state)
+{
+	struct xv_pd pd = { .obj.handle = 7 };
+	struct xv_cq cq = { .obj.handle = 8 };
+	struct xv_qp uc = {}, ud = {};
+
+	(void)state;
+	assert_int_equal(xv_qp_create(xv_now(ctx), &uc, XV_OPTS(xv_qp_opts,
+			.pd = &pd, .send_cq = &cq, .send_wr = 5,
+			.type = XV_QPT_UC)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CREATE, 7);
+	check_attr(0, 5, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, 4, 0, XV_QPT_UC);
+	/* No peer, no address; what INIT needs is there. */
+	assert_int_equal(xv_qp_create(xv_now(ctx), &ud, XV_OPTS(xv_qp_opts,
+			.pd = &pd, .send_cq = &cq, .send_wr = 5,
+			.type = XV_QPT_UD, .connect = XV_OPTS(xv_qp_attr,
+				.qkey = 0x11111111, .gid = { 1 }))), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CREATE, 8);
+	check_attr(0, 5, XV_GRP_PATH, XV_PATH_QKEY, 4, 0, 0x11111111);
+	check_attr(0, 6, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, 4, 0, XV_QPT_UD);
+	assert_int_equal(xv_qp_connect(xv_now(ctx), &ud,
+			XV_OPTS(xv_qp_attr, .qkey = 5)), 0);
+	check_op(0, XV_OBJ_QP, XV_M_CONNECT, 2);
+	check_attr(0, 1, XV_GRP_PATH, XV_PATH_QKEY, 4, 0, 5);
+}
+
+static void ah_from_address(void **state)
+{
+	static const uint8_t gid[16] = { 0xfe, 0x80, [15] = 1 };
+	struct xv_pd pd = { .obj.handle = 7 };
+	const struct xv_attr *a;
+	struct xv_ah ah = {};
+
+	(void)state;
+	assert_int_equal(xv_ah_create(xv_now(ctx), &ah, XV_OPTS(xv_ah_opts,
+			.pd = &pd, .gid = { 0xfe, 0x80, [15] = 1 })), 0);
+	check_header(1, 4, 0);
+	check_op(0, XV_OBJ_AH, XV_M_CREATE, 4);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0, 7);
+	a = fake_attr(0, 2);
+	assert_int_equal(a->group, XV_GRP_ADDRESS);
+	assert_int_equal(a->id, XV_ADDRESS_GID);
+	assert_int_equal(a->len, 16);
+	assert_memory_not_equal(&a->data, gid, 8);
+	check_attr(0, 3, XV_GRP_RESULT, XV_RESULT_INFO,
+		   sizeof(struct xv_ah_info), 0, (uintptr_t)&ah.info);
+	assert_int_equal(ah.obj.handle, 100);
+	/* One that lives is not made again. */
+	assert_int_equal(xv_ah_create(xv_now(ctx), &ah, XV_OPTS(xv_ah_opts,
+			.pd = &pd, .lid = 1)), -EINVAL);
+
+	memset(&ah, 0, sizeof(ah));
+	assert_int_equal(xv_ah_create(xv_now(ctx), &ah, XV_OPTS(xv_ah_opts,
+			.pd = &pd, .lid = 9, .port = 2, .sgid_index = 3,
+			.sl = 4, .traffic_class = 5, .flow_label = 6,
+			.hop_limit = 7)), 0);
+	check_op(0, XV_OBJ_AH, XV_M_CREATE, 10);
+	check_attr(0, 2, XV_GRP_ADDRESS, XV_ADDRESS_LID, 4, 0, 9);
+	check_attr(0, 3, XV_GRP_PATH, XV_PATH_PORT, 4, 0, 2);
+	check_attr(0, 4, XV_GRP_PATH, XV_PATH_SGID_INDEX, 4, 0, 3);
+	check_attr(0, 5, XV_GRP_PATH, XV_PATH_SL, 4, 0, 4);
+	check_attr(0, 6, XV_GRP_PATH, XV_PATH_TRAFFIC_CLASS, 4, 0, 5);
+	check_attr(0, 7, XV_GRP_PATH, XV_PATH_FLOW_LABEL, 4, 0, 6);
+	check_attr(0, 8, XV_GRP_PATH, XV_PATH_HOP_LIMIT, 4, 0, 7);
+
+	memset(&ah, 0, sizeof(ah));
+	assert_int_equal(xv_ah_create(xv_now(ctx), &ah, NULL), -EINVAL);
+	assert_int_equal(xv_ah_create(xv_now(ctx), &ah,
+			 XV_OPTS(xv_ah_opts, .lid = 9)), -EINVAL);
+	assert_int_equal(xv_ah_create(xv_now(ctx), &ah,
+			 XV_OPTS(xv_ah_opts, .pd = &pd, .reserved = 1)),
+			 -EINVAL);
+	assert_int_equal(ah.obj.handle, 0);
+	assert_null(ah.obj.tx);
+}
+
+static void ah_from_wc(void **state)
+{
+	struct xv_wc wc = { .wr_id = 5, .src_qp = 17, .flags = XV_WC_RECV |
+			    XV_WC_GRH, .net_type = XV_NET_IPV4 };
+	struct xv_pd pd = {};
+	const struct xv_ah_wc *w;
+	const struct xv_attr *a;
+	uint8_t grh[XV_GRH_LEN];
+	struct xv_ah ah = {};
+	struct xv_tx *tx;
+
+	(void)state;
+	memset(grh, 0x77, sizeof(grh));
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_pd_create(tx, &pd), 0);
+	assert_int_equal(xv_ah_create_from_wc(tx, &ah, &pd, 2, &wc, grh), 0);
+	/* Both are copied. */
+	memset(grh, 0, sizeof(grh));
+	wc.src_qp = 0;
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	check_header(2, 1 + 5, 0);
+	check_op(1, XV_OBJ_AH, XV_M_CREATE, 5);
+	check_attr(1, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(1, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, XV_ATTR_F_FROM_OP, 0);
+	check_attr(1, 2, XV_GRP_PATH, XV_PATH_PORT, 4, 0, 2);
+	a = fake_attr(1, 3);
+	assert_int_equal(a->group, XV_GRP_PARAMS);
+	assert_int_equal(a->id, XV_PARAMS_WC);
+	assert_int_equal(a->len, sizeof(*w));
+	w = (const void *)(uintptr_t)a->data;
+	assert_int_equal(w->wc.wr_id, 5);
+	assert_int_equal(w->wc.src_qp, 17);
+	assert_int_equal(w->wc.net_type, XV_NET_IPV4);
+	assert_int_equal(w->grh[0], 0x77);
+	assert_int_equal(w->grh[39], 0x77);
+	check_attr(1, 4, XV_GRP_RESULT, XV_RESULT_INFO,
+		   sizeof(struct xv_ah_info), 0, (uintptr_t)&ah.info);
+	xv_txn_free(tx);
+
+	memset(&ah, 0, sizeof(ah));
+	assert_int_equal(xv_ah_create_from_wc(xv_now(ctx), &ah, &pd, 0, &wc,
+					      NULL), 0);
+	check_op(0, XV_OBJ_AH, XV_M_CREATE, 4);
+	w = (const void *)(uintptr_t)fake_attr(0, 2)->data;
+	assert_int_equal(w->grh[0] | w->grh[39], 0);
+	memset(&ah, 0, sizeof(ah));
+	assert_int_equal(xv_ah_create_from_wc(xv_now(ctx), &ah, NULL, 0, &wc,
+					      grh), -EINVAL);
+}
+
+static void ah_query_destroy(void **state)
+{
+	struct xv_ah ah = { .obj.handle = 40 };
+	struct xv_ah_info info;
+
+	(void)state;
+	assert_int_equal(xv_ah_query(xv_now(ctx), &ah, &info), 0);
+	check_op(0, XV_OBJ_AH, XV_M_QUERY, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	assert_int_equal(xv_ah_destroy(xv_now(ctx), &ah), 0);
+	check_op(0, XV_OBJ_AH, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	assert_int_equal(ah.obj.handle, 0);
 }
 
 /* The main job: all in one call, by references. */
@@ -620,7 +765,8 @@ int main(void)
 		T(device_describe), T(pd_calls), T(mr_calls), T(mr_iova),
 		T(cq_calls), T(qp_defaults), T(qp_everything), T(qp_connect),
 		T(qp_create_connected), T(qp_gid_is_copied), T(qp_path_all), T(qp_zero_fields),
-		T(qp_query_destroy), T(whole_set), T(raw_content),
+		T(qp_query_destroy), T(qp_types), T(ah_from_address),
+		T(ah_from_wc), T(ah_query_destroy), T(whole_set), T(raw_content),
 		T(raw_beyond_limits), T(batch_flag), T(option_sizes),
 	};
 

@@ -21,8 +21,8 @@ server()
 	fi
 }
 
-server "server of our client" xv_rc_pingpong -p 18601 -g 1 -n 200 -c
+server "server of our client" xv_pingpong -p 18601 -g 1 -n 200 -c
 server "stock server of our client" ibv_rc_pingpong -p 18602 -g 1 -n 200 -c
-server "server of a stock client" xv_rc_pingpong -p 18603 -g 1 -n 200 -c
+server "server of a stock client" xv_pingpong -p 18603 -g 1 -n 200 -c
 
 ktap_finish

@@ -212,7 +212,10 @@ int main(int argc, char **argv)
 
 	ret = xv_open(device, 0, &ctx);
 	if (ret) {
-		failed(device ? device : "no device", ret);
+		if (ret == -ENODEV && !device)
+			fprintf(stderr, "xv_echo: no device: is xverbs.ko loaded, and is there an RDMA device? (see README)\n");
+		else
+			failed(device ? device : "xv_open", ret);
 		return 1;
 	}
 	ret = xv_txn_begin(ctx, 0, &tx);

@@ -7,21 +7,29 @@
  *
  * usage: xv_hello [DEVICE [GID-INDEX]]
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <xverbs.h>
 
 static struct xv_ctx *ctx;
 
 static void check(int ret, const struct xv_tx *tx)
 {
-	char text[256] = "failed";
+	char text[256];
 
 	if (ret >= 0)
 		return;
 	if (tx)
 		xv_error_text(ctx, tx, xv_txn_error(tx), text, sizeof(text));
-	fprintf(stderr, "xv_hello: %s (%d)\n", text, ret);
+	else if (!ctx && ret == -ENODEV)
+		strcpy(text, "no device: is xverbs.ko loaded, and is there an RDMA device? (see README)");
+	else if (!ctx && ret == -EACCES)
+		strcpy(text, "/dev/infiniband: permission denied: be in group rdma or root");
+	else
+		snprintf(text, sizeof(text), "%s", strerror(-ret));
+	fprintf(stderr, "xv_hello: %s\n", text);
 	exit(1);
 }
 
@@ -38,7 +46,7 @@ int main(int argc, char **argv)
 	struct xv_send send;
 	struct xv_wc wc[2];
 	struct xv_tx *tx;
-	int i;
+	int i, n;
 
 	check(xv_open(argc > 1 ? argv[1] : NULL, 0, &ctx), NULL);
 	check(xv_txn_begin(ctx, 0, &tx), NULL);
@@ -67,7 +75,8 @@ int main(int argc, char **argv)
 	xv_send_prep_send(&send, 1, XV_SEND_SIGNALED, xv_sge_at(&mr, buf[0], sizeof(buf[0])));
 	check(xv_post_send(&qp[0], &send, 1), NULL);
 	check(xv_submit_and_wait(&qp[0], &cq, 2, 5000000000LL), NULL);
-	for (i = xv_poll(&cq, wc, 2); i-- > 0;)
+	n = xv_poll(&cq, wc, 2);
+	for (i = 0; i < n; i++)
 		printf("%s: %s\n", wc[i].flags & XV_WC_RECV ? "received" : "sent",
 		       xv_wc_status_name(wc[i].status));
 	printf("%s\n", buf[1]);
@@ -75,5 +84,5 @@ int main(int argc, char **argv)
 	/* Destroys may share one call too; here the file's end takes everything. */
 	xv_txn_free(tx);
 	xv_close(ctx);
-	return buf[1][0] != 'h';
+	return n != 2 || wc[0].status || wc[1].status;
 }

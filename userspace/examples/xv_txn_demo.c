@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 
 	ret = xv_open(device, 0, &ctx);
 	if (ret)
-		die(device ? device : "no xverbs device", ret);
+		die(device ? device : "no device: is xverbs.ko loaded, and is there an RDMA device?", ret);
 	ret = xv_txn_begin(ctx, 0, &tx);
 	if (ret)
 		die("xv_txn_begin", ret);

@@ -35,6 +35,7 @@ enum xv_fix_kind {
 	XV_FIX_EVENTQ,		/* a new object */
 	XV_FIX_PD,
 	XV_FIX_MR,
+	XV_FIX_AH,
 	XV_FIX_CQ,
 	XV_FIX_QP,
 	XV_FIX_GONE,		/* a destroyed one */
@@ -75,6 +76,7 @@ struct xv_tx {
 	unsigned int max_fixes;
 	struct xv_chunk *chunks;
 	struct xv_error err;
+	struct xv_error refused; /* why it is broken */
 };
 
 struct xv_map {

@@ -40,10 +40,11 @@ static int nl_errno(int err)
 	case NLE_OBJ_NOTFOUND:
 	case NLE_NODEV:
 		return -ENODEV;
+	/* no RDMA netlink: then there is no device */
 	case NLE_AF_NOSUPPORT:
 	case NLE_PROTO_MISMATCH:
 	case NLE_OPNOTSUPP:
-		return -EPROTONOSUPPORT;
+		return -ENODEV;
 	case NLE_INTR:
 		return -EINTR;
 	case NLE_AGAIN:

@@ -12,7 +12,8 @@
 
 /*
  * An option struct of the caller's size as one of ours: fields that the caller
- * does not know are 0; fields that we do not know must be.
+ * does not know are 0; fields that we do not know must be. Returns 0 or the
+ * enum xv_reason.
  */
 static int get_opts(void *opts, size_t size, const void *user)
 {
@@ -21,17 +22,31 @@ static int get_opts(void *opts, size_t size, const void *user)
 	size_t i;
 
 	if (!user)
-		return -EINVAL;
+		return XV_R_MISSING;
 	memcpy(&user_size, user, sizeof(user_size));
 	if (user_size < sizeof(user_size))
-		return -EINVAL;
+		return XV_R_LENGTH;
 	tail = user;
 	for (i = size; i < user_size; i++)
 		if (tail[i])
-			return -EINVAL;
+			return XV_R_TAIL;
 	memset(opts, 0, size);
 	memcpy(opts, user, user_size < size ? user_size : size);
 	return 0;
+}
+
+static bool refuse(struct xv_tx *tx, int reason)
+{
+	if (reason)
+		xv_tx_refuse(tx, reason, 0, 0);
+	return reason;
+}
+
+static bool missing(struct xv_tx *tx, const void *obj, unsigned int id)
+{
+	if (!obj)
+		xv_tx_refuse(tx, XV_R_MISSING, XV_GRP_OBJECT, id);
+	return !obj;
 }
 
 static void put_u32(struct xv_tx *tx, unsigned int group, unsigned int id,
@@ -58,6 +73,16 @@ static void put_info(struct xv_tx *tx, void *info, unsigned int len)
 	xv_tx_out(tx, XV_GRP_RESULT, XV_RESULT_INFO, info, len);
 }
 
+/* A GID of zeros is none. */
+static void put_gid(struct xv_tx *tx, const uint8_t *gid)
+{
+	static const uint8_t no_gid[16];
+
+	if (memcmp(gid, no_gid, sizeof(no_gid)))
+		xv_tx_copy(tx, XV_GRP_ADDRESS, XV_ADDRESS_GID, gid,
+			   sizeof(no_gid));
+}
+
 static void put_self(struct xv_tx *tx, const struct xv_obj *obj)
 {
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_HANDLE, obj, obj->handle);
@@ -69,7 +94,8 @@ static void put_events(struct xv_tx *tx, const struct xv_eventq *eq,
 	if (!eq) {
 		/* Without a queue there is nobody to see a cookie. */
 		if (cookie)
-			xv_tx_fail(tx, -EINVAL);
+			xv_tx_refuse(tx, XV_R_MISSING, XV_GRP_EVENTS,
+				     XV_EVENTS_QUEUE);
 		return;
 	}
 	xv_tx_ref(tx, XV_GRP_EVENTS, XV_EVENTS_QUEUE, &eq->obj,
@@ -151,7 +177,8 @@ XV_PUBLIC int xv_eventq_create(struct xv_tx *tx, struct xv_eventq *eq)
 
 	xv_tx_op(tx, XV_OBJ_EVENTQ, XV_M_CREATE);
 	if (eq->open)
-		xv_tx_fail(tx, -EINVAL);
+		xv_tx_refuse(tx, XV_R_DUPLICATE, XV_GRP_OBJECT,
+			     XV_OBJECT_HANDLE);
 	xv_tx_new(tx, XV_FIX_EVENTQ, &eq->obj);
 	return xv_tx_end(tx);
 }
@@ -205,10 +232,9 @@ XV_PUBLIC int xv_mr_create(struct xv_tx *tx, struct xv_mr *mr,
 	struct xv_mr_opts o;
 
 	xv_tx_op(tx, XV_OBJ_MR, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || !o.pd) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    missing(tx, o.pd, XV_OBJECT_PD))
 		return xv_tx_end(tx);
-	}
 	xv_tx_new(tx, XV_FIX_MR, &mr->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
 		  o.pd->obj.handle);
@@ -250,10 +276,9 @@ XV_PUBLIC int xv_cq_create(struct xv_tx *tx, struct xv_cq *cq,
 	struct xv_cq_opts o;
 
 	xv_tx_op(tx, XV_OBJ_CQ, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || o.reserved) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
-	}
 	xv_tx_new(tx, XV_FIX_CQ, &cq->obj);
 	put_events(tx, o.eventq, o.cookie);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_CQE, o.cqe);
@@ -283,14 +308,10 @@ XV_PUBLIC int xv_cq_destroy(struct xv_tx *tx, struct xv_cq *cq)
 
 static void put_address(struct xv_tx *tx, const struct xv_qp_attr *a)
 {
-	static const uint8_t no_gid[16];
-
 	if (!a->qpn)
 		return;
 	put_u32(tx, XV_GRP_ADDRESS, XV_ADDRESS_QPN, a->qpn);
-	if (memcmp(a->gid, no_gid, sizeof(no_gid)))
-		xv_tx_copy(tx, XV_GRP_ADDRESS, XV_ADDRESS_GID, a->gid,
-			   sizeof(a->gid));
+	put_gid(tx, a->gid);
 	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, a->lid);
 	put_u32(tx, XV_GRP_ADDRESS, XV_ADDRESS_PSN, a->psn);
 }
@@ -318,6 +339,7 @@ static void put_path(struct xv_tx *tx, const struct xv_qp_attr *a)
 		PATH(XV_PATH_RD_ATOMIC, rd_atomic),
 		PATH(XV_PATH_DEST_RD_ATOMIC, dest_rd_atomic),
 		PATH(XV_PATH_SQ_PSN, sq_psn),
+		PATH(XV_PATH_QKEY, qkey),
 	};
 	unsigned int i;
 
@@ -339,12 +361,14 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	struct xv_qp_opts o;
 
 	xv_tx_op(tx, XV_OBJ_QP, XV_M_CREATE);
-	if (get_opts(&o, sizeof(o), opts) || !o.pd || !o.send_cq ||
-	    (o.connect && (get_opts(&attr, sizeof(attr), o.connect) ||
-			   attr.reserved || attr.state))) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    missing(tx, o.pd, XV_OBJECT_PD) ||
+	    missing(tx, o.send_cq, XV_OBJECT_SEND_CQ))
 		return xv_tx_end(tx);
-	}
+	if (o.connect &&
+	    (refuse(tx, get_opts(&attr, sizeof(attr), o.connect)) ||
+	     refuse(tx, attr.state ? XV_R_RESERVED : 0)))
+		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_QP, &qp->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
 		  o.pd->obj.handle);
@@ -394,10 +418,8 @@ static int change(struct xv_tx *tx, unsigned int method, struct xv_qp *qp,
 	struct xv_qp_attr a;
 
 	xv_tx_op(tx, XV_OBJ_QP, method);
-	if (get_opts(&a, sizeof(a), attr) || a.reserved) {
-		xv_tx_fail(tx, -EINVAL);
+	if (refuse(tx, get_opts(&a, sizeof(a), attr)))
 		return xv_tx_end(tx);
-	}
 	put_self(tx, &qp->obj);
 	if (a.access || a.zero & XV_ZERO_ACCESS)
 		put_u32(tx, XV_GRP_ACCESS, XV_ACCESS_FLAGS, a.access);
@@ -448,4 +470,72 @@ XV_PUBLIC int xv_qp_destroy(struct xv_tx *tx, struct xv_qp *qp)
 		xv_tx_fail(tx, ret);
 	xv_tx_after(tx, XV_FIX_QP_GONE, &qp->obj, 0);
 	return xv_tx_end(tx);
+}
+
+/* ------------------------------------------------------------------------
+ * ah
+ */
+
+static void put_new_ah(struct xv_tx *tx, struct xv_ah *ah,
+		       const struct xv_pd *pd)
+{
+	if (missing(tx, pd, XV_OBJECT_PD))
+		return;
+	xv_tx_new(tx, XV_FIX_AH, &ah->obj);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &pd->obj, pd->obj.handle);
+}
+
+XV_PUBLIC int xv_ah_create(struct xv_tx *tx, struct xv_ah *ah,
+			   const struct xv_ah_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_ah_opts o;
+
+	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
+		return xv_tx_end(tx);
+	put_new_ah(tx, ah, o.pd);
+	put_gid(tx, o.gid);
+	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, o.lid);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PORT, o.port);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_SGID_INDEX, o.sgid_index);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_SL, o.sl);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_TRAFFIC_CLASS, o.traffic_class);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_FLOW_LABEL, o.flow_label);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_HOP_LIMIT, o.hop_limit);
+	put_info(tx, &ah->info, sizeof(ah->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_ah_create_from_wc(struct xv_tx *tx, struct xv_ah *ah,
+				   struct xv_pd *pd, unsigned int port,
+				   const struct xv_wc *wc, const void *grh)
+{
+	XV_KEEP_ERRNO;
+	struct xv_ah_wc from = { .wc = *wc };
+
+	if (grh)
+		memcpy(from.grh, grh, sizeof(from.grh));
+	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
+	put_new_ah(tx, ah, pd);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_PORT, port);
+	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_WC, &from, sizeof(from));
+	put_info(tx, &ah->info, sizeof(ah->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_ah_query(struct xv_tx *tx, struct xv_ah *ah,
+			  struct xv_ah_info *info)
+{
+	XV_KEEP_ERRNO;
+
+	return query(tx, XV_OBJ_AH, &ah->obj, info, sizeof(*info));
+}
+
+XV_PUBLIC int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_AH, &ah->obj, XV_FIX_GONE);
 }

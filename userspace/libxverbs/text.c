@@ -167,6 +167,50 @@ XV_PUBLIC const char *xv_wc_status_name(unsigned int status)
 	return status < ARRAY_SIZE(names) ? names[status] : "unknown";
 }
 
+XV_PUBLIC const char *xv_qp_state_name(unsigned int state)
+{
+	static const char *const names[] = {
+		[XV_QPS_RESET] = "RESET",
+		[XV_QPS_INIT] = "INIT",
+		[XV_QPS_RTR] = "RTR",
+		[XV_QPS_RTS] = "RTS",
+		[XV_QPS_ERR] = "ERR",
+	};
+
+	return state && state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}
+
+XV_PUBLIC const char *xv_opcode_name(unsigned int opcode)
+{
+	static const char *const names[] = {
+		[XV_WR_SEND] = "send",
+		[XV_WR_SEND_WITH_IMM] = "send with immediate",
+		[XV_WR_RDMA_WRITE] = "write",
+		[XV_WR_RDMA_WRITE_WITH_IMM] = "write with immediate",
+		[XV_WR_RDMA_READ] = "read",
+		[XV_WR_ATOMIC_CMP_AND_SWP] = "compare and swap",
+		[XV_WR_ATOMIC_FETCH_AND_ADD] = "fetch and add",
+	};
+
+	return opcode && opcode < ARRAY_SIZE(names) ? names[opcode] : "unknown";
+}
+
+XV_PUBLIC const char *xv_event_name(unsigned int type)
+{
+	static const char *const names[] = {
+		[XV_EV_COMPLETION] = "completion",
+		[XV_EV_DEVICE_REMOVED] = "device removed",
+		[XV_EV_CQ_ERROR] = "completion queue failed",
+		[XV_EV_QP_FATAL] = "queue pair failed",
+		[XV_EV_QP_REQUEST_ERROR] = "peer violated the protocol",
+		[XV_EV_QP_ACCESS_ERROR] = "peer violated an access right",
+		[XV_EV_COMM_ESTABLISHED] = "communication established",
+		[XV_EV_QP_LAST_WQE] = "last receive taken",
+	};
+
+	return type && type < ARRAY_SIZE(names) ? names[type] : "unknown";
+}
+
 /* ------------------------------------------------------------------------
  * Error records
  */
@@ -278,6 +322,12 @@ static void say_limit(struct text *t, const struct xv_describe *desc,
 	const struct xv_desc *line;
 	uint64_t sent;
 
+	if (!err->detail)
+		return;
+	if (err->op == XV_NO_OP && err->detail == 1) {
+		say(t, ", at least 1 operation");
+		return;
+	}
 	attr = op ? find_attr(op, err->group, err->attr) : NULL;
 	if (!attr) {
 		say(t, ", limit %llu", (unsigned long long)err->detail);
@@ -320,7 +370,15 @@ static void say_what(struct text *t, const struct xv_describe *desc,
 		say_limit(t, desc, op, err);
 		break;
 	case XV_R_TOO_BIG:
-		say(t, ", at most %llu", (unsigned long long)err->detail);
+		if (err->detail)
+			say(t, ", at most %llu",
+			    (unsigned long long)err->detail);
+		break;
+	case XV_R_STATE:
+		/* Of first receives the detail is another thing. */
+		if (op && op->object == XV_OBJ_QP && err->detail &&
+		    op->method != XV_M_POST_RECV)
+			say(t, ", now in %s", xv_qp_state_name(err->detail));
 		break;
 	case XV_R_MEMLOCK:
 		say(t, ", %llu bytes needed", (unsigned long long)err->detail);

@@ -126,11 +126,26 @@ XV_PUBLIC unsigned int xv_txn_num_ops(const struct xv_tx *tx)
 	return tx->done ? 0 : tx->num_ops;
 }
 
+/* The first failure stays, with a record as the kernel would write it. */
+static int tx_refuse(struct xv_tx *tx, int err, unsigned int reason,
+		     unsigned int group, unsigned int attr)
+{
+	if (tx->broken)
+		return err;
+	tx->broken = err;
+	memset(&tx->refused, 0, sizeof(tx->refused));
+	tx->refused.err = -err;
+	tx->refused.op = tx->num_ops ? tx->num_ops - 1 : XV_NO_OP;
+	tx->refused.reason = reason;
+	tx->refused.group = group;
+	tx->refused.attr = attr;
+	return err;
+}
+
 static int tx_fail(struct xv_tx *tx, int err)
 {
-	if (!tx->broken)
-		tx->broken = err;
-	return err;
+	return tx_refuse(tx, err, err == -E2BIG ? XV_R_TOO_BIG : XV_R_NONE, 0,
+			 0);
 }
 
 /* Room for @len more bytes, cleared; returns their offset or an error. */
@@ -249,7 +264,8 @@ void xv_tx_new(struct xv_tx *tx, enum xv_fix_kind kind, struct xv_obj *obj)
 		return;
 	/* An object that lives, or that is being made, is not made again. */
 	if (obj->handle || obj->tx) {
-		tx_fail(tx, -EINVAL);
+		xv_tx_refuse(tx, XV_R_DUPLICATE, XV_GRP_OBJECT,
+			     XV_OBJECT_HANDLE);
 		return;
 	}
 	off = tx_attr(tx, XV_GRP_OBJECT, XV_OBJECT_HANDLE, sizeof(uint32_t), 0,
@@ -271,7 +287,7 @@ void xv_tx_ref(struct xv_tx *tx, unsigned int group, unsigned int id,
 		tx_attr(tx, group, id, sizeof(uint32_t), XV_ATTR_F_FROM_OP,
 			obj->op);
 	else
-		tx_fail(tx, -EINVAL);
+		xv_tx_refuse(tx, XV_R_REFERENCE, group, id);
 }
 
 void xv_tx_after(struct xv_tx *tx, enum xv_fix_kind kind, struct xv_obj *obj,
@@ -331,6 +347,12 @@ void *xv_tx_copy(struct xv_tx *tx, unsigned int group, unsigned int id,
 void xv_tx_fail(struct xv_tx *tx, int err)
 {
 	tx_fail(tx, err);
+}
+
+void xv_tx_refuse(struct xv_tx *tx, unsigned int reason, unsigned int group,
+		  unsigned int attr)
+{
+	tx_refuse(tx, -EINVAL, reason, group, attr);
 }
 
 int xv_tx_end(struct xv_tx *tx)
@@ -607,6 +629,7 @@ static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 	}
 	case XV_FIX_PD:
 	case XV_FIX_MR:
+	case XV_FIX_AH:
 		obj->tx = NULL;
 		obj->handle = data;
 		break;
@@ -668,6 +691,9 @@ static void undo_creates(struct xv_tx *tx)
 			break;
 		case XV_FIX_MR:
 			object = XV_OBJ_MR;
+			break;
+		case XV_FIX_AH:
+			object = XV_OBJ_AH;
 			break;
 		case XV_FIX_CQ:
 			object = XV_OBJ_CQ;
@@ -732,6 +758,15 @@ XV_PUBLIC int xv_txn_commit(struct xv_tx *tx, struct xv_error *err)
 
 	if (tx->done || tx->broken || !tx->num_ops)
 		memset(&tx->err, 0, sizeof(tx->err));
+	if (tx->done || (!tx->broken && !tx->num_ops)) {
+		/* Nothing to do is an error, as the kernel sees it too. */
+		tx->err.err = EINVAL;
+		tx->err.op = XV_NO_OP;
+		tx->err.reason = XV_R_RANGE;
+		tx->err.detail = 1;
+	} else if (tx->broken) {
+		tx->err = tx->refused;
+	}
 	ret = tx_commit(tx);
 	if (ret < 0 && tx->err.err != -ret) {
 		/* Not from the kernel, or it could not write the record. */

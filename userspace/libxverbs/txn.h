@@ -26,6 +26,8 @@ void xv_tx_out(struct xv_tx *tx, unsigned int group, unsigned int id,
 void *xv_tx_copy(struct xv_tx *tx, unsigned int group, unsigned int id,
 		 const void *buf, size_t len);
 void xv_tx_fail(struct xv_tx *tx, int err);
+void xv_tx_refuse(struct xv_tx *tx, unsigned int reason, unsigned int group,
+		  unsigned int attr);
 int xv_tx_end(struct xv_tx *tx);
 
 #endif /* _XV_TXN_H */

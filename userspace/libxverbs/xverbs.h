@@ -333,7 +333,7 @@ void xv_txn_reset(struct xv_tx *tx);
  * are remembered until then, for xv_error_text().
  *
  * If an operation could not be added, the error that the call returned then is
- * returned here again and nothing is executed.
+ * returned here again, with a record, and nothing is executed.
  *
  * If the kernel has made objects but their rings can not be mapped, they are
  * destroyed again and the error of mmap(2) is returned (with err->op
@@ -637,7 +637,9 @@ struct xv_qp_attr;
  * @pkey_index: entry of the port's P_Key table; not used with @connect
  * @connect: the peer and the way there, if both are known already: the queue
  *	pair is in RTS after the commit, its first receives posted before. NULL:
- *	it stays in INIT, for xv_qp_connect(). Its access is not used
+ *	it stays in INIT, for xv_qp_connect(). Its access is not used. A queue
+ *	pair of type UD has no peer: it takes its port, P_Key and Q_Key from
+ *	here and stays in INIT
  */
 struct xv_qp_opts {
 	uint32_t size;
@@ -688,7 +690,8 @@ int xv_qp_post_recv(struct xv_tx *tx, struct xv_qp *qp,
  * @state: enum xv_qp_state to go to; xv_qp_modify() only
  * @zero: the fields where 0 is meant and not the default: XV_ZERO_*
  * @access: XV_ACCESS_REMOTE_*, what the peer may do
- * @qpn: address: QP number of the peer; 0: no address (@psn and so on) is sent
+ * @qpn: address: QP number of the peer; 0: no address (@psn and so on) is sent,
+ *	as for type UD
  * @psn: address: first packet sequence number that the peer sends
  * @lid: address: LID of the peer
  * @gid: address: GID of the peer; not sent if all zero
@@ -708,7 +711,7 @@ int xv_qp_post_recv(struct xv_tx *tx, struct xv_qp *qp,
  * @rd_atomic: see there
  * @dest_rd_atomic: see there
  * @sq_psn: see there
- * @reserved: 0
+ * @qkey: see there
  */
 struct xv_qp_attr {
 	uint32_t size;
@@ -734,7 +737,7 @@ struct xv_qp_attr {
 	uint32_t rd_atomic;
 	uint32_t dest_rd_atomic;
 	uint32_t sq_psn;
-	uint32_t reserved;
+	uint32_t qkey;
 };
 
 /**
@@ -766,6 +769,89 @@ int xv_qp_query(struct xv_tx *tx, struct xv_qp *qp, struct xv_qp_info *info);
  * As xv_pd_destroy(). xv_poll() returns none of its completions afterwards.
  */
 int xv_qp_destroy(struct xv_tx *tx, struct xv_qp *qp);
+
+/**
+ * struct xv_ah - an address handle, a destination of datagrams
+ * @obj: common part
+ * @info: public: what the kernel said when it was made
+ * @reserved: 0
+ */
+struct xv_ah {
+	struct xv_obj obj;
+	struct xv_ah_info info;
+	uint64_t reserved[4];
+};
+
+/**
+ * struct xv_ah_opts - what an address handle shall be
+ * @size: bytes of this struct
+ * @port: port of the device; 0: 1
+ * @pd: its protection domain, that of the queue pairs which send there
+ * @gid: remote GID; not sent if all zero
+ * @lid: remote LID
+ * @sgid_index: as all that follow: see enum xv_attr_path
+ * @sl: see there
+ * @traffic_class: see there
+ * @flow_label: see there
+ * @hop_limit: see there
+ * @reserved: 0
+ */
+struct xv_ah_opts {
+	uint32_t size;
+	uint32_t port;
+	struct xv_pd *pd;
+	uint8_t gid[16];
+	uint32_t lid;
+	uint32_t sgid_index;
+	uint32_t sl;
+	uint32_t traffic_class;
+	uint32_t flow_label;
+	uint32_t hop_limit;
+	uint64_t reserved;
+};
+
+/**
+ * xv_ah_create() - make an address handle
+ * @tx: transaction or xv_now()
+ * @ah: gets the address handle
+ * @opts: what it shall be
+ *
+ * May sleep for as long as neighbour discovery takes.
+ */
+int xv_ah_create(struct xv_tx *tx, struct xv_ah *ah,
+		 const struct xv_ah_opts *opts);
+
+/* Bytes at the start of each receive on a queue pair of type UD. */
+#define XV_GRH_LEN	40
+
+/**
+ * xv_ah_create_from_wc() - make an address handle that leads to a sender
+ * @tx: transaction or xv_now()
+ * @ah: gets the address handle
+ * @pd: its protection domain
+ * @port: port of the device where the datagram came in; 0: 1
+ * @wc: completion of the datagram's receive; it is copied
+ * @grh: the first %XV_GRH_LEN bytes of that receive, which are copied, or NULL
+ *	if the completion has not %XV_WC_GRH
+ *
+ * The sender's QP number is &xv_wc.src_qp; its Q_Key must be known.
+ */
+int xv_ah_create_from_wc(struct xv_tx *tx, struct xv_ah *ah, struct xv_pd *pd,
+			 unsigned int port, const struct xv_wc *wc,
+			 const void *grh);
+
+/** xv_ah_query() - ask an address handle; as xv_pd_query() */
+int xv_ah_query(struct xv_tx *tx, struct xv_ah *ah, struct xv_ah_info *info);
+
+/**
+ * xv_ah_destroy() - destroy an address handle
+ * @tx: transaction or xv_now()
+ * @ah: the address handle
+ *
+ * As xv_pd_destroy(). Sends to it that have not completed yet may end with an
+ * error or be lost.
+ */
+int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah);
 
 /* ------------------------------------------------------------------------
  * Data path
@@ -909,6 +995,21 @@ static inline void xv_send_set_remote(struct xv_send *s, uint64_t addr,
 	s->rkey = rkey;
 }
 
+/**
+ * xv_send_set_ud() - where a datagram goes
+ * @s: the entry, of a queue pair of type UD
+ * @ah: the destination
+ * @qpn: QP number there
+ * @qkey: its Q_Key; with the highest bit set our own is sent instead
+ */
+static inline void xv_send_set_ud(struct xv_send *s, const struct xv_ah *ah,
+				  uint32_t qpn, uint32_t qkey)
+{
+	s->ah = ah->obj.handle;
+	s->remote_qpn = qpn;
+	s->remote_qkey = qkey;
+}
+
 /** xv_send_prep_send() - a message of one piece */
 static inline void xv_send_prep_send(struct xv_send *s, uint64_t wr_id,
 				     uint16_t flags, struct xv_sge sge)
@@ -925,6 +1026,26 @@ static inline void xv_send_prep_send_imm(struct xv_send *s, uint64_t wr_id,
 	xv_send_prep(s, XV_WR_SEND_WITH_IMM, wr_id, flags);
 	xv_send_add_sge(s, sge);
 	s->imm_data = imm_data;
+}
+
+/** xv_send_prep_ud() - a datagram of one piece; see xv_send_set_ud() */
+static inline void xv_send_prep_ud(struct xv_send *s, uint64_t wr_id,
+				   uint16_t flags, struct xv_sge sge,
+				   const struct xv_ah *ah, uint32_t qpn,
+				   uint32_t qkey)
+{
+	xv_send_prep_send(s, wr_id, flags, sge);
+	xv_send_set_ud(s, ah, qpn, qkey);
+}
+
+/** xv_send_prep_ud_imm() - the same with immediate data, network order */
+static inline void xv_send_prep_ud_imm(struct xv_send *s, uint64_t wr_id,
+				       uint16_t flags, struct xv_sge sge,
+				       const struct xv_ah *ah, uint32_t qpn,
+				       uint32_t qkey, uint32_t imm_data)
+{
+	xv_send_prep_send_imm(s, wr_id, flags, sge, imm_data);
+	xv_send_set_ud(s, ah, qpn, qkey);
 }
 
 /** xv_send_prep_write() - a write of one piece to remote memory */
@@ -1154,7 +1275,7 @@ const struct xv_desc *xv_describe_line(const struct xv_describe *desc,
  * @len: room there
  *
  * The names come from xv_describe(); without it the text has numbers. As in
- * "operation 3 (qp.create): caps.send_wr: out of range, at most 16384 (EINVAL)".
+ * "operation 4 (qp.create): caps.send_wr: out of range, at most 16384 (EINVAL)".
  *
  * Return: the length of the whole text, as snprintf(3).
  */
@@ -1186,6 +1307,30 @@ const char *xv_object_name(struct xv_ctx *ctx, unsigned int object);
  * Return: the name, or "unknown".
  */
 const char *xv_wc_status_name(unsigned int status);
+
+/**
+ * xv_qp_state_name() - the name of a state of a queue pair
+ * @state: enum xv_qp_state
+ *
+ * Return: the name ("INIT"), or "unknown".
+ */
+const char *xv_qp_state_name(unsigned int state);
+
+/**
+ * xv_opcode_name() - what a send does
+ * @opcode: enum xv_opcode
+ *
+ * Return: the name ("write"), or "unknown".
+ */
+const char *xv_opcode_name(unsigned int opcode);
+
+/**
+ * xv_event_name() - the name of a kind of event
+ * @type: enum xv_event_type
+ *
+ * Return: the name ("device removed"), or "unknown".
+ */
+const char *xv_event_name(unsigned int type);
 
 #ifdef __cplusplus
 }

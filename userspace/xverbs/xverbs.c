@@ -22,10 +22,35 @@
 
 static bool json;
 
+static void print_usage(FILE *out);
+
 static int fail(const char *what, int err)
 {
 	fprintf(stderr, "xverbs: %s: %s\n", what, strerror(-err));
 	return 1;
+}
+
+static int fail_open(const char *name, int err)
+{
+	struct xv_device *devs;
+	unsigned int num, i;
+
+	if (err == -ENODEV && !name) {
+		fprintf(stderr, "xverbs: no device: is xverbs.ko loaded, and is there an RDMA device? (see README)\n");
+		return 1;
+	}
+	if ((err == -EACCES || err == -EPERM) && !xv_device_list(&devs, &num)) {
+		for (i = 0; i < num; i++) {
+			if (name && strcmp(name, devs[i].name))
+				continue;
+			fprintf(stderr, "xverbs: %s: permission denied: be in group rdma or root\n",
+				devs[i].node);
+			xv_device_list_free(devs);
+			return 1;
+		}
+		xv_device_list_free(devs);
+	}
+	return fail(name ? name : "no device", err);
 }
 
 /* ---- output ----------------------------------------------------------- */
@@ -125,7 +150,8 @@ static void show_device(const struct xv_device *dev, struct json_object *list)
 		if (json)
 			put_str(o, "error", strerror(-ret));
 		else
-			printf("    not opened: %s\n", strerror(-ret));
+			printf("    not opened: %s%s\n", strerror(-ret),
+			       ret == -EACCES ? ": be in group rdma or root" : "");
 		return;
 	}
 	ret = xv_device_query(xv_now(ctx), &info);
@@ -163,7 +189,12 @@ static int cmd_dev(int argc, char **argv)
 
 	ret = xv_device_list(&devs, &num);
 	if (ret)
-		return fail("list of devices", ret);
+		return ret == -ENODEV ? fail_open(name, ret) :
+					fail("list of devices", ret);
+	if (!num && !name && !json) {
+		xv_device_list_free(devs);
+		return fail_open(NULL, -ENODEV);
+	}
 	if (json)
 		list = json_object_new_array();
 	for (i = 0; i < num; i++) {
@@ -371,7 +402,7 @@ static int cmd_abi(int argc, char **argv)
 
 	ret = xv_open(argc > 1 ? argv[1] : NULL, 0, &ctx);
 	if (ret)
-		return fail(argc > 1 ? argv[1] : "no device", ret);
+		return fail_open(argc > 1 ? argv[1] : NULL, ret);
 	ret = xv_describe(ctx, &desc);
 	if (ret) {
 		xv_close(ctx);
@@ -405,6 +436,8 @@ static int cmd_abi(int argc, char **argv)
 
 /* ---- obj ---------------------------------------------------------------- */
 
+static unsigned int files_shown;
+
 /*
  * What the kernel says of an open file in /proc/PID/fdinfo/FD: the lines that
  * begin with "xverbs-".
@@ -413,13 +446,15 @@ static void show_file(const char *pid, const char *fd, const char *node,
 		      struct json_object *list)
 {
 	struct json_object *o = NULL;
-	char path[64], line[256];
+	char path[64], line[256], *end;
+	unsigned long long n;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%.16s/fdinfo/%.16s", pid, fd);
 	f = fopen(path, "re");
 	if (!f)
 		return;
+	files_shown++;
 	if (json) {
 		o = json_object_new_object();
 		put_num(o, "pid", strtoul(pid, NULL, 10));
@@ -437,7 +472,10 @@ static void show_file(const char *pid, const char *fd, const char *node,
 		*val++ = 0;
 		val += strspn(val, " \t");
 		val[strcspn(val, "\n")] = 0;
-		if (json)
+		n = strtoull(val, &end, 10);
+		if (json && *val && !*end)
+			put_num(o, line + 7, n);
+		else if (json)
 			put_str(o, line + 7, val);
 		else
 			printf("    %s %s\n", line + 7, val);
@@ -473,8 +511,22 @@ static int cmd_obj(int argc, char **argv)
 {
 	struct json_object *list = NULL;
 	struct dirent *e;
+	char path[64];
 	DIR *proc;
 
+	if (argc > 1) {
+		if (!*argv[1] || argv[1][strspn(argv[1], "0123456789")]) {
+			fprintf(stderr, "xverbs: %s is no process number\n",
+				argv[1]);
+			print_usage(stderr);
+			return 2;
+		}
+		snprintf(path, sizeof(path), "/proc/%.16s", argv[1]);
+		if (access(path, F_OK)) {
+			fprintf(stderr, "xverbs: no such process: %s\n", argv[1]);
+			return 1;
+		}
+	}
 	if (json)
 		list = json_object_new_array();
 	if (argc > 1) {
@@ -490,6 +542,8 @@ static int cmd_obj(int argc, char **argv)
 	}
 	if (json)
 		print_json(list);
+	else if (!files_shown)
+		printf("none\n");
 	return 0;
 }
 
@@ -555,7 +609,8 @@ static int cmd_status(int argc, char **argv)
 		printf("%s\n", num ? "" : " none");
 		if (ret)
 			printf("devices can not be listed: %s\n",
-			       strerror(-ret));
+			       ret == -ENODEV ? "no RDMA netlink: is ib_core loaded?" :
+						strerror(-ret));
 	}
 	xv_device_list_free(devs);
 	return loaded && num ? 0 : 1;

@@ -284,6 +284,7 @@ enum xv_reason {
  * @XV_OBJ_MR: memory region
  * @XV_OBJ_CQ: completion queue
  * @XV_OBJ_QP: queue pair
+ * @XV_OBJ_AH: address handle, a destination of datagrams
  */
 enum xv_object {
 	XV_OBJ_DEVICE			= 1,
@@ -292,6 +293,7 @@ enum xv_object {
 	XV_OBJ_MR			= 4,
 	XV_OBJ_CQ			= 5,
 	XV_OBJ_QP			= 6,
+	XV_OBJ_AH			= 7,
 };
 
 /**
@@ -332,12 +334,14 @@ enum xv_method {
  *	qp.create			object [events] caps [access] [address]
  *					[path] [params] result
  *	qp.modify			object [access] [address] [path] params
- *	qp.connect			object [access] address [path]
+ *	qp.connect			object [access] [address] [path]
  *	qp.post_recv			object params
+ *	ah.create			object [path] and one of address, params
  *	*.query				object result
  *	*.destroy			object
  *
- * qp.create with an address connects: the new QP is in RTS.
+ * qp.create with an address connects: the new QP is in RTS. For type UD there
+ * is no address: the group is an error there, and qp.connect goes without.
  */
 
 /**
@@ -365,7 +369,7 @@ enum xv_group {
 /**
  * enum xv_attr_object - group object
  * @XV_OBJECT_HANDLE: the object that the operation makes, uses or destroys
- * @XV_OBJECT_PD: protection domain (mr, qp)
+ * @XV_OBJECT_PD: protection domain (mr, qp, ah)
  * @XV_OBJECT_SEND_CQ: completion queue of the sends (qp)
  * @XV_OBJECT_RECV_CQ: completion queue of the receives (qp); absent: the same
  */
@@ -421,11 +425,11 @@ enum xv_attr_access {
 };
 
 /**
- * enum xv_attr_address - group address: the queue pair at the other side
- * @XV_ADDRESS_QPN: its QP number, 1 to 0xffffff
+ * enum xv_attr_address - group address: the other side
+ * @XV_ADDRESS_QPN: its QP number, 1 to 0xffffff (qp)
  * @XV_ADDRESS_GID: its GID, 16 bytes in network order
  * @XV_ADDRESS_LID: its LID, InfiniBand link layer only; default 0
- * @XV_ADDRESS_PSN: first packet sequence number that it sends, 24 bits
+ * @XV_ADDRESS_PSN: first packet sequence number that it sends, 24 bits (qp)
  */
 enum xv_attr_address {
 	XV_ADDRESS_QPN			= 1,
@@ -442,7 +446,7 @@ enum xv_attr_address {
  * @XV_PATH_MTU: path MTU in bytes: 256, 512, 1024, 2048 or 4096, at most the
  *	port's maximum; both sides must agree; default: the port's maximum if
  *	the remote GID is the one we send from (traffic that never leaves the
- *	device), else its active MTU
+ *	device), else its active MTU; of type UD: at most the active MTU
  * @XV_PATH_SL: service level, 0 to 15; default 0
  * @XV_PATH_TRAFFIC_CLASS: traffic class (RoCE: the IP TOS byte); default 0
  * @XV_PATH_FLOW_LABEL: flow label, 20 bits; default 0
@@ -459,6 +463,8 @@ enum xv_attr_address {
  * @XV_PATH_DEST_RD_ATOMIC: the same for the peer; default as above
  * @XV_PATH_SQ_PSN: first packet sequence number that we send, 24 bits;
  *	default: the random one that qp.create reported
+ * @XV_PATH_QKEY: Q_Key of a UD queue pair; default 0. One with the highest bit
+ *	set needs CAP_NET_RAW
  */
 enum xv_attr_path {
 	XV_PATH_PORT			= 1,
@@ -476,14 +482,21 @@ enum xv_attr_path {
 	XV_PATH_RD_ATOMIC		= 13,
 	XV_PATH_DEST_RD_ATOMIC		= 14,
 	XV_PATH_SQ_PSN			= 15,
+	XV_PATH_QKEY			= 16,
 };
 
 /**
  * enum xv_qp_type - types of queue pairs, attribute %XV_PARAMS_QP_TYPE
- * @XV_QPT_RC: reliable connected
+ * @XV_QPT_RC: reliable connected: everything in order, once; all opcodes
+ * @XV_QPT_UC: unreliable connected: sends and writes; a message may be lost
+ * @XV_QPT_UD: unreliable datagram: sends of at most one MTU (longer ones are
+ *	refused) to any address handle; each receive begins with 40 bytes for
+ *	the GRH
  */
 enum xv_qp_type {
 	XV_QPT_RC			= 1,
+	XV_QPT_UC			= 2,
+	XV_QPT_UD			= 3,
 };
 
 /**
@@ -514,6 +527,8 @@ enum xv_qp_state {
  * @XV_PARAMS_PORT: port of the device, from 1
  * @XV_PARAMS_INDEX: index into a table of the port
  * @XV_PARAMS_RECVS: array of struct xv_recv, the first receives of a QP
+ * @XV_PARAMS_WC: struct xv_ah_wc: answer the sender of this datagram; of the
+ *	path only the port is used
  */
 enum xv_attr_params {
 	XV_PARAMS_ADDR			= 1,
@@ -525,13 +540,14 @@ enum xv_attr_params {
 	XV_PARAMS_PORT			= 7,
 	XV_PARAMS_INDEX			= 8,
 	XV_PARAMS_RECVS			= 9,
+	XV_PARAMS_WC			= 10,
 };
 
 /**
  * enum xv_attr_result - group result
  * @XV_RESULT_INFO: output buffer for the struct that the method documents:
  *	struct xv_device_info, xv_port_info, xv_gid_info, xv_describe,
- *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info
+ *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info, xv_ah_info
  */
 enum xv_attr_result {
 	XV_RESULT_INFO			= 1,
@@ -621,6 +637,10 @@ struct xv_port_info {
 #define XV_GID_IB		1
 #define XV_GID_ROCE_V1		2
 #define XV_GID_ROCE_V2		3
+
+/* Kinds of headers in &xv_wc.net_type: XV_GID_ROCE_V1, or with RoCE v2 these. */
+#define XV_NET_IPV4		4
+#define XV_NET_IPV6		5
 
 /**
  * struct xv_gid_info - result of device.query_gid
@@ -724,7 +744,7 @@ struct xv_cq_info {
  * @pd: handle of its PD
  * @send_cq: handle of the CQ of the sends
  * @recv_cq: handle of the CQ of the receives
- * @path_mtu: path MTU in bytes, 0 before RTR
+ * @path_mtu: path MTU in bytes, 0 before RTR; of type UD: the longest message
  * @access: XV_ACCESS_*, what the peer may do
  * @restrack_id: identifier which `rdma resource show qp` prints
  */
@@ -750,6 +770,32 @@ struct xv_qp_info {
 	__u32 path_mtu;
 	__u32 access;
 	__u32 restrack_id;
+};
+
+/**
+ * struct xv_ah_info - result of ah.create and ah.query
+ * @gid: remote GID, network order
+ * @port: port of the device
+ * @sgid_index: entry of its GID table
+ * @flow_label: flow label
+ * @pd: handle of its PD
+ * @lid: remote LID, InfiniBand link layer
+ * @hop_limit: hop limit
+ * @traffic_class: traffic class
+ * @sl: service level
+ * @reserved: 0
+ */
+struct xv_ah_info {
+	__u8 gid[16];
+	__u32 port;
+	__u32 sgid_index;
+	__u32 flow_label;
+	__u32 pd;
+	__u16 lid;
+	__u8 hop_limit;
+	__u8 traffic_class;
+	__u8 sl;
+	__u8 reserved[3];
 };
 
 /* ------------------------------------------------------------------------
@@ -932,6 +978,10 @@ enum xv_opcode {
  * @inline_len: bytes in @inline_data if %XV_SEND_INLINE is set, else 0
  * @compare_add: value to compare with, or to add
  * @swap: value to swap in
+ * @ah: UD: handle of the destination, of the same PD and port; else 0
+ * @remote_qpn: UD: QP number there, 24 bits; else 0
+ * @remote_qkey: UD: its Q_Key; with the highest bit set the Q_Key of the
+ *	sending queue pair is sent instead; else 0
  * @reserved: must be 0
  * @sge: the pieces
  * @inline_data: the data, at most %XV_MAX_INLINE bytes; not for reads and
@@ -950,7 +1000,10 @@ struct xv_send {
 	__u32 inline_len;
 	__aligned_u64 compare_add;
 	__aligned_u64 swap;
-	__u32 reserved[4];
+	__u32 ah;
+	__u32 remote_qpn;
+	__u32 remote_qkey;
+	__u32 reserved;
 	union {
 		struct xv_sge sge[XV_MAX_SEND_SGE];
 		__u8 inline_data[XV_MAX_INLINE];
@@ -1003,6 +1056,7 @@ enum xv_wc_status {
 #define XV_WC_RECV		(1U << 0) /* a receive; else a send */
 #define XV_WC_WITH_IMM		(1U << 1) /* imm_data is valid */
 #define XV_WC_RDMA		(1U << 2) /* the receive was consumed by a write */
+#define XV_WC_GRH		(1U << 3) /* UD: the first 40 bytes hold the GRH */
 
 /**
  * struct xv_wc - a completion, 32 bytes
@@ -1013,8 +1067,12 @@ enum xv_wc_status {
  * @flags: XV_WC_*; %XV_WC_RECV is valid on errors too
  * @byte_len: bytes received, or read; valid on success
  * @imm_data: immediate data, network order
- * @vendor_err: what the driver adds to an error, else 0
- * @reserved: 0
+ * @vendor_err: of an error: what the driver adds
+ * @src_qp: of a success on UD: QP number of the sender, else 0
+ * @slid: UD, InfiniBand link layer: LID of the sender
+ * @sl: UD, InfiniBand link layer: service level
+ * @net_type: UD, Ethernet link layer: kind of header, for ah.create; 0 if the
+ *	driver does not tell
  */
 struct xv_wc {
 	__aligned_u64 wr_id;
@@ -1024,8 +1082,23 @@ struct xv_wc {
 	__u16 flags;
 	__u32 byte_len;
 	__u32 imm_data;
-	__u32 vendor_err;
-	__u32 reserved;
+	union {
+		__u32 vendor_err;
+		__u32 src_qp;
+	};
+	__u16 slid;
+	__u8 sl;
+	__u8 net_type;
+};
+
+/**
+ * struct xv_ah_wc - a received datagram whose sender is to be addressed
+ * @wc: its completion, with %XV_WC_GRH on an Ethernet link layer
+ * @grh: the first 40 bytes of its receive
+ */
+struct xv_ah_wc {
+	struct xv_wc wc;
+	__u8 grh[40];
 };
 
 /**

@@ -13,6 +13,7 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include "../core/txn.h"
+#include "../objects/ah.h"
 #include "../objects/mr.h"
 #include "data.h"
 
@@ -32,6 +33,7 @@ struct xv_send_wr {
 		struct ib_send_wr wr;
 		struct ib_rdma_wr rdma;
 		struct ib_atomic_wr atomic;
+		struct ib_ud_wr ud;
 	};
 	struct ib_sge sge[XV_MAX_SEND_SGE];
 	u8 data[XV_MAX_INLINE];
@@ -151,10 +153,54 @@ static u16 build_inline(struct xv_qp *qp, const struct xv_send *e,
 	return 0;
 }
 
-static u16 build_opcode(const struct xv_send *e, struct xv_send_wr *w,
+/* Opcodes that a type of queue pair has (InfiniBand volume 1, table 45). */
+static bool type_has_opcode(u8 type, u8 opcode)
+{
+	switch (opcode) {
+	case XV_WR_SEND:
+	case XV_WR_SEND_WITH_IMM:
+		return true;
+	case XV_WR_RDMA_WRITE:
+	case XV_WR_RDMA_WRITE_WITH_IMM:
+		return type != XV_QPT_UD;
+	default:
+		return type == XV_QPT_RC;
+	}
+}
+
+/* Where a datagram goes. The caller's RCU section keeps the address handle. */
+static u16 build_datagram(struct xv_qp *qp, const struct xv_send *e,
+			  struct xv_send_wr *w)
+{
+	struct xv_uobj *obj;
+	struct xv_ah *ah;
+
+	if (qp->type != XV_QPT_UD)
+		return e->ah || e->remote_qpn || e->remote_qkey ?
+		       XV_R_RESERVED : 0;
+	obj = xv_uobj_peek(qp->uobj.file, e->ah, XV_OBJ_AH);
+	if (!obj)
+		return XV_R_NO_HANDLE;
+	ah = xv_to_ah(obj);
+	if (READ_ONCE(ah->edges[0].parent) != xv_qp_pd(qp) ||
+	    ah->info.port != qp->port)
+		return XV_R_MISMATCH;
+	if (e->remote_qpn > 0xffffff)
+		return XV_R_RANGE;
+	w->ud.ah = ah->ibah;
+	w->ud.remote_qpn = e->remote_qpn;
+	/* Not left to the driver: rxe would send it, and it is privileged. */
+	w->ud.remote_qkey = e->remote_qkey & XV_QKEY_PRIVILEGED ?
+			    qp->qkey : e->remote_qkey;
+	return 0;
+}
+
+static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 			u32 *need)
 {
 	*need = 0;
+	if (!type_has_opcode(type, e->opcode))
+		return XV_R_RANGE;
 	switch (e->opcode) {
 	case XV_WR_SEND:
 		w->wr.opcode = IB_WR_SEND;
@@ -210,10 +256,12 @@ static u16 build_send(struct xv_qp *qp, const struct xv_send *e,
 	if (e->flags & ~(XV_SEND_SIGNALED | XV_SEND_FENCE | XV_SEND_SOLICITED |
 			 XV_SEND_INLINE))
 		return XV_R_FLAGS;
-	if (e->reserved[0] || e->reserved[1] || e->reserved[2] ||
-	    e->reserved[3])
+	if (e->reserved)
 		return XV_R_RESERVED;
-	reason = build_opcode(e, w, &need);
+	reason = build_opcode(qp->type, e, w, &need);
+	if (reason)
+		return reason;
+	reason = build_datagram(qp, e, w);
 	if (reason)
 		return reason;
 	w->wr.sg_list = w->sge;
@@ -231,8 +279,13 @@ static u16 build_send(struct xv_qp *qp, const struct xv_send *e,
 		return XV_R_LENGTH;
 	reason = build_sges(NULL, qp, e->sge, e->num_sge, need, w->sge,
 			    &w->wr.num_sge, bytes);
-	if (reason || !is_atomic(e->opcode))
+	if (reason)
 		return reason;
+	/* The device would drop it and call that a success. */
+	if (qp->type == XV_QPT_UD && *bytes > qp->path_mtu)
+		return XV_R_LENGTH;
+	if (!is_atomic(e->opcode))
+		return 0;
 	if (w->wr.num_sge != 1 || *bytes != 8)
 		return XV_R_LENGTH;
 	return e->remote_addr & 7 ? XV_R_RANGE : 0;
@@ -322,9 +375,10 @@ static int driver_post_send(struct xv_qp *qp, const struct ib_send_wr *first,
 		ret = ib_post_send(qp->ibqp, first, bad);
 		local_bh_enable();
 		first = *bad;
-		if (ret == -ENOTCONN)
-			usleep_range(20, 50);
-	} while (ret == -ENOTCONN && --tries);
+		if (ret != -ENOTCONN || qp->type != XV_QPT_RC)
+			break;
+		usleep_range(20, 50);
+	} while (--tries);
 	return ret;
 }
 
@@ -345,6 +399,43 @@ static u32 post_send_chain(struct xv_qp *qp, union xv_scratch *scratch, u32 n)
 	return taken;
 }
 
+/* Build and post a chain of the next @max entries at most, as post_sends(). */
+static u32 post_sends_once(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
+			   u16 *reason, struct xv_send *entry)
+{
+	u32 n = build_sends(qp, scratch, max, reason, entry);
+	u32 taken;
+
+	if (!n)
+		return 0;
+	/*
+	 * The last of a chain tells that its slots are free: whether another
+	 * chain follows is not known yet.
+	 */
+	scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
+	qp->sq.unsignaled = 0;
+	taken = post_send_chain(qp, scratch, n);
+	if (taken < n) {
+		/* That one was not taken, so the next one tells. */
+		qp->sq.unsignaled = qp->sq.depth;
+		*reason = XV_R_DRIVER;
+		copy_send(entry, qp, qp->sq.posted);
+	}
+	return taken;
+}
+
+/* The driver gets pointers to address handles, which RCU keeps. */
+static u32 post_datagrams_once(struct xv_qp *qp, union xv_scratch *scratch,
+			       u32 max, u16 *reason, struct xv_send *entry)
+{
+	u32 taken;
+
+	rcu_read_lock();
+	taken = post_sends_once(qp, scratch, max, reason, entry);
+	rcu_read_unlock();
+	return taken;
+}
+
 /*
  * Post up to @max entries. Returns how many were posted; fewer if one is bad
  * or the driver stops, as @reason then tells; @entry is a bad one's copy.
@@ -355,25 +446,12 @@ static u32 post_sends(struct xv_qp *qp, union xv_scratch *scratch, u32 max,
 	u32 done = 0;
 
 	do {
-		u32 n = build_sends(qp, scratch, max - done, reason, entry);
-		u32 taken;
-
-		if (!n)
-			break;
-		/*
-		 * The last of a chain tells that its slots are free: whether
-		 * another chain follows is not known yet.
-		 */
-		scratch->sends[n - 1].wr.send_flags |= IB_SEND_SIGNALED;
-		qp->sq.unsignaled = 0;
-		taken = post_send_chain(qp, scratch, n);
-		done += taken;
-		if (taken < n) {
-			/* That one was not taken, so the next one tells. */
-			qp->sq.unsignaled = qp->sq.depth;
-			*reason = XV_R_DRIVER;
-			copy_send(entry, qp, qp->sq.posted);
-		}
+		if (qp->type == XV_QPT_UD)
+			done += post_datagrams_once(qp, scratch, max - done,
+						    reason, entry);
+		else
+			done += post_sends_once(qp, scratch, max - done,
+						reason, entry);
 		cond_resched();
 	} while (!*reason && done < max);
 	return done;

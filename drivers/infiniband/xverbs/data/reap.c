@@ -23,12 +23,10 @@
  * struct xv_reaper - one pass
  * @cq: the CQ, its mutex held
  * @room: free entries of the user's ring; its index is read once
- * @tail: where the pass began
  */
 struct xv_reaper {
 	struct xv_cq *cq;
 	u32 room;
-	u32 tail;
 };
 
 /**
@@ -41,7 +39,8 @@ struct xv_reaper {
  */
 u32 xv_cq_ready(const struct xv_cq *cq)
 {
-	u32 used = READ_ONCE(cq->tail) - READ_ONCE(cq->ring->head);
+	/* Pairs with put_ring(): the user, too, sees what is counted here. */
+	u32 used = smp_load_acquire(&cq->tail) - READ_ONCE(cq->ring->head);
 
 	return min(used, cq->mask + 1);
 }
@@ -50,7 +49,6 @@ static void reaper_begin(struct xv_reaper *r, struct xv_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
 	r->cq = cq;
-	r->tail = cq->tail;
 	r->room = cq->mask + 1 - xv_cq_ready(cq);
 }
 
@@ -58,9 +56,6 @@ static void reaper_end(struct xv_reaper *r)
 {
 	struct xv_cq *cq = r->cq;
 
-	if (cq->tail != r->tail)
-		/* The entries are written before the user sees the index. */
-		smp_store_release(&cq->ring->tail, cq->tail);
 	if (cq->overflow && !cq->held_num) {
 		cq->overflow = false;
 		/*
@@ -81,9 +76,13 @@ static void set_done(struct xv_queue *q, u32 done)
 static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
 {
 	struct xv_cq *cq = r->cq;
+	u32 tail = cq->tail;
 
-	cq->entries[cq->tail & cq->mask] = *wc;
-	WRITE_ONCE(cq->tail, cq->tail + 1);
+	cq->entries[tail & cq->mask] = *wc;
+	/* The entry is written before the user sees the index. */
+	smp_store_release(&cq->ring->tail, tail + 1);
+	/* Pairs with xv_cq_ready(), which others call meanwhile. */
+	smp_store_release(&cq->tail, tail + 1);
 	r->room--;
 }
 
@@ -217,6 +216,32 @@ static void emit_ours(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 	emit(r, q, qp, &wc);
 }
 
+static u8 net_type(const struct ib_wc *ibwc)
+{
+	if (!(ibwc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE))
+		return 0;
+	switch (ibwc->network_hdr_type) {
+	case RDMA_NETWORK_ROCE_V1:
+		return XV_GID_ROCE_V1;
+	case RDMA_NETWORK_IPV4:
+		return XV_NET_IPV4;
+	case RDMA_NETWORK_IPV6:
+		return XV_NET_IPV6;
+	default:
+		return 0;
+	}
+}
+
+static void fill_datagram(struct xv_wc *wc, const struct ib_wc *ibwc)
+{
+	wc->src_qp = ibwc->src_qp;
+	wc->slid = ibwc->slid;
+	wc->sl = ibwc->sl;
+	wc->net_type = net_type(ibwc);
+	if (ibwc->wc_flags & IB_WC_GRH)
+		wc->flags |= XV_WC_GRH;
+}
+
 static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
 			struct xv_qp *qp, const struct xv_shadow *shadow,
 			const struct ib_wc *ibwc)
@@ -242,6 +267,8 @@ static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
 	}
 	if (q->recv && ibwc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
 		wc.flags |= XV_WC_RDMA;
+	if (q->recv && qp->type == XV_QPT_UD)
+		fill_datagram(&wc, ibwc);
 	emit(r, q, qp, &wc);
 }
 

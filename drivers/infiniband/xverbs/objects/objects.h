@@ -15,5 +15,6 @@ extern const struct xv_type xv_type_pd;
 extern const struct xv_type xv_type_mr;
 extern const struct xv_type xv_type_cq;
 extern const struct xv_type xv_type_qp;
+extern const struct xv_type xv_type_ah;
 
 #endif /* _XV_OBJECTS_H */

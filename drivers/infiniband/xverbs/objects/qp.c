@@ -183,6 +183,18 @@ static void qp_info(struct xv_qp *qp, struct xv_qp_info *info)
 	mutex_unlock(&qp->lock);
 }
 
+static enum ib_qp_type ib_qp_type(u8 type)
+{
+	switch (type) {
+	case XV_QPT_UC:
+		return IB_QPT_UC;
+	case XV_QPT_UD:
+		return IB_QPT_UD;
+	default:
+		return IB_QPT_RC;
+	}
+}
+
 static struct ib_qp *qp_create_hw(struct xv_call *call, struct xv_qp *qp)
 {
 	struct ib_qp_init_attr attr = {
@@ -199,7 +211,7 @@ static struct ib_qp *qp_create_hw(struct xv_call *call, struct xv_qp *qp)
 		},
 		/* We decide for each request whether the driver completes it. */
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.qp_type = IB_QPT_RC,
+		.qp_type = ib_qp_type(qp->type),
 	};
 	struct ib_qp *ibqp;
 
@@ -369,10 +381,23 @@ static void qp_free(struct xv_uobj *obj)
 	kvfree(qp->rq.slots);
 }
 
+/* A driver may fail a queue pair, for what its peer did, and tell nobody. */
+static void qp_ask_driver(struct xv_qp *qp)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+
+	if (ib_query_qp(qp->ibqp, &attr, IB_QP_STATE, &init))
+		return;
+	if (attr.qp_state == IB_QPS_ERR || attr.qp_state == IB_QPS_SQE)
+		xv_qp_failed(qp);
+}
+
 static int qp_query(struct xv_call *call, struct xv_opx *op)
 {
 	struct xv_qp_info info = {};
 
+	qp_ask_driver(xv_to_qp(op->obj));
 	qp_info(xv_to_qp(op->obj), &info);
 	return xv_result(call, op, &info, sizeof(info));
 }
@@ -437,7 +462,7 @@ static const struct xv_attr_spec access_attrs[] = {
 
 static const struct xv_attr_spec create_params_attrs[] = {
 	{ .id = XV_PARAMS_QP_TYPE, .name = "qp_type", .kind = XV_K_ENUM,
-	  .max = 1ULL << XV_QPT_RC },
+	  .max = 1ULL << XV_QPT_RC | 1ULL << XV_QPT_UC | 1ULL << XV_QPT_UD },
 	{ .id = XV_PARAMS_SQ_SIG_ALL, .name = "sq_sig_all", .kind = XV_K_U32,
 	  .max = 1 },
 };
@@ -545,7 +570,7 @@ static const struct xv_group_use modify_groups[] = {
 static const struct xv_group_use connect_groups[] = {
 	{ .group = &write_object, .required = true },
 	{ .group = &access },
-	{ .group = &xv_group_address, .required = true },
+	{ .group = &xv_group_address },
 	{ .group = &xv_group_path },
 };
 
@@ -566,7 +591,7 @@ static const struct xv_method_spec qp_methods[] = {
 	  .make = qp_query },
 	{ .id = XV_M_MODIFY, .name = "modify", .class = XV_C_MODIFY,
 	  .groups = modify_groups, .num_groups = ARRAY_SIZE(modify_groups),
-	  .check = xv_qp_check_modify, .last = xv_qp_modify,
+	  .check = xv_qp_check_connect, .last = xv_qp_modify,
 	  .commit = xv_qp_settle },
 	{ .id = XV_M_CONNECT, .name = "connect", .class = XV_C_MODIFY,
 	  .groups = connect_groups, .num_groups = ARRAY_SIZE(connect_groups),

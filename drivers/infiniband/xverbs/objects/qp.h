@@ -67,6 +67,9 @@ struct xv_queue {
 
 #define XV_QP_NUM_EVENTS	5
 
+/* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
+#define XV_QKEY_PRIVILEGED	BIT(31)
+
 /* Edges of a queue pair; children of a PD name it by their first edge. */
 enum xv_qp_edge {
 	XV_QP_EDGE_PD,
@@ -102,8 +105,9 @@ enum xv_qp_edge {
  * @port: port of the device
  * @pkey_index: entry of its P_Key table
  * @access: XV_ACCESS_*
+ * @qkey: Q_Key, for UD
  * @sq_psn: our first PSN
- * @path_mtu: in bytes
+ * @path_mtu: in bytes; of UD, what one message can carry
  * @budget: bytes charged to the file's budget
  * @work: ends early sends when the driver has failed
  * @events: its events
@@ -134,6 +138,7 @@ struct xv_qp {
 	u8 port;
 	u16 pkey_index;
 	u32 access;
+	u32 qkey;
 	u32 sq_psn;
 	u32 path_mtu;
 	u64 budget;

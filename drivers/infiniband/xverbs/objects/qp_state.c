@@ -9,15 +9,15 @@
  * So everything is checked here first, and what the driver then refuses is a
  * failure of the driver.
  */
+#include <linux/capability.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
-#include <rdma/ib_cache.h>
 #include "../data/data.h"
-#include "../device.h"
 #include "../trace.h"
-#include "qp_state.h"
+#include "address.h"
 #include "pd.h"
+#include "qp_state.h"
 
 /* How long posted entries may take to end after the queue pair has failed. */
 #define XV_DRAIN_MS	1000
@@ -71,6 +71,8 @@ static const struct xv_attr_spec path_attrs[] = {
 	  .kind = XV_K_U32, .max = 255 },
 	{ .id = XV_PATH_SQ_PSN, .name = "sq_psn", .kind = XV_K_U32,
 	  .max = 0xffffff },
+	{ .id = XV_PATH_QKEY, .name = "qkey", .kind = XV_K_U32,
+	  .max = U32_MAX },
 };
 
 /* The group of all methods that change the state of a queue pair. */
@@ -113,11 +115,13 @@ static u64 path_value(const struct xv_opx *op, u16 id, u64 absent)
  * @port: port of the device
  * @pkey_index: entry of its P_Key table
  * @access: XV_ACCESS_*
+ * @qkey: Q_Key, for UD
  */
 struct xv_init_values {
 	u32 port;
 	u32 pkey_index;
 	u32 access;
+	u32 qkey;
 };
 
 static int check_init(struct xv_call *call, struct xv_opx *op,
@@ -129,6 +133,11 @@ static int check_init(struct xv_call *call, struct xv_opx *op,
 	v->port = path_value(op, XV_PATH_PORT, qp->port);
 	v->pkey_index = path_value(op, XV_PATH_PKEY_INDEX, qp->pkey_index);
 	v->access = xv_value(op, XV_GRP_ACCESS, XV_ACCESS_FLAGS, qp->access);
+	v->qkey = path_value(op, XV_PATH_QKEY, qp->qkey);
+	if (v->qkey & XV_QKEY_PRIVILEGED && v->qkey != qp->qkey &&
+	    !ns_capable(current->nsproxy->net_ns->user_ns, CAP_NET_RAW))
+		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_QKEY,
+			       XV_R_PERMISSION, 0);
 	if (!rdma_is_port_valid(call->ibdev, v->port))
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_PORT, XV_R_RANGE,
 			       call->ibdev->phys_port_cnt);
@@ -145,6 +154,7 @@ static int to_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 		   const struct xv_init_values *v)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT };
+	int mask = IB_QP_PORT | IB_QP_PKEY_INDEX;
 	int ret;
 
 	attr.port_num = v->port;
@@ -155,11 +165,13 @@ static int to_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 		attr.qp_access_flags |= IB_ACCESS_REMOTE_READ;
 	if (v->access & XV_ACCESS_REMOTE_ATOMIC)
 		attr.qp_access_flags |= IB_ACCESS_REMOTE_ATOMIC;
-	ret = driver_modify(call, op, qp, &attr, IB_QP_PORT |
-			    IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS);
+	attr.qkey = v->qkey;
+	mask |= qp->type == XV_QPT_UD ? IB_QP_QKEY : IB_QP_ACCESS_FLAGS;
+	ret = driver_modify(call, op, qp, &attr, mask);
 	if (ret)
 		return ret;
 	qp->port = v->port;
+	qp->qkey = v->qkey;
 	qp->pkey_index = v->pkey_index;
 	qp->access = v->access;
 	set_state(qp, XV_QPS_INIT);
@@ -202,87 +214,37 @@ static int mtu_to_ib(u32 bytes)
 	return 0;
 }
 
-static bool same_gid(const struct ib_gid_attr *sgid, const union ib_gid *dgid)
-{
-	return !memcmp(&sgid->gid, dgid, sizeof(*dgid));
-}
-
-static int fill_mtu(struct xv_call *call, struct xv_opx *op, u32 port_num,
+static int fill_mtu(struct xv_call *call, struct xv_opx *op,
+		    const struct xv_qp *qp, u32 port_num,
 		    struct ib_qp_attr *attr, bool to_self)
 {
 	struct ib_port_attr port;
+	enum ib_mtu max;
 	int ret;
 
 	ret = ib_query_port(call->ibdev, port_num, &port);
 	if (ret)
 		return xv_fail_driver(call, op, ret);
+	/* Devices drop longer datagrams without a word: there is no more. */
+	max = qp->type == XV_QPT_UD ? port.active_mtu : port.max_mtu;
 	attr->path_mtu = to_self ? port.max_mtu : port.active_mtu;
 	if (xv_slot(op, XV_GRP_PATH, XV_PATH_MTU))
 		attr->path_mtu = mtu_to_ib(path_value(op, XV_PATH_MTU, 0));
-	if (!attr->path_mtu || attr->path_mtu > port.max_mtu)
+	if (!attr->path_mtu || attr->path_mtu > max)
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE,
-			       ib_mtu_enum_to_int(port.max_mtu));
-	return 0;
-}
-
-static int fill_gids(struct xv_call *call, struct xv_opx *op, u32 port,
-		     struct rdma_ah_attr *ah, bool *to_self)
-{
-	const struct xv_slot *slot = xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_GID);
-	u32 index = path_value(op, XV_PATH_SGID_INDEX, 0);
-	const struct ib_gid_attr *sgid;
-
-	*to_self = false;
-	if (!slot) {
-		if (rdma_protocol_roce(call->ibdev, port))
-			return xv_fail(call, op, XV_GRP_ADDRESS,
-				       XV_ADDRESS_GID, XV_R_MISSING, 0);
-		return 0;
-	}
-	sgid = rdma_get_gid_attr(call->ibdev, port, index);
-	if (IS_ERR(sgid))
-		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_SGID_INDEX,
-			       XV_R_NO_GID, 0);
-	rdma_ah_set_grh(ah, NULL, path_value(op, XV_PATH_FLOW_LABEL, 0), index,
-			path_value(op, XV_PATH_HOP_LIMIT, 64),
-			path_value(op, XV_PATH_TRAFFIC_CLASS, 0));
-	rdma_ah_set_dgid_raw(ah, slot->buf);
-	*to_self = same_gid(sgid, slot->buf);
-	rdma_put_gid_attr(sgid);
+			       ib_mtu_enum_to_int(max));
 	return 0;
 }
 
 static int fill_address(struct xv_call *call, struct xv_opx *op,
 			struct xv_qp *qp, u32 port, struct ib_qp_attr *attr)
 {
-	struct rdma_ah_attr *ah = &attr->ah_attr;
 	bool to_self;
 	int ret;
 
-	ah->type = rdma_ah_find_type(call->ibdev, port);
-	rdma_ah_set_port_num(ah, port);
-	rdma_ah_set_sl(ah, path_value(op, XV_PATH_SL, 0));
-	if (ah->type == RDMA_AH_ATTR_TYPE_IB)
-		rdma_ah_set_dlid(ah, xv_value(op, XV_GRP_ADDRESS,
-					      XV_ADDRESS_LID, 0));
-	ret = fill_gids(call, op, port, ah, &to_self);
-	if (ret)
-		return ret;
-	ret = fill_mtu(call, op, port, attr, to_self);
-	if (ret)
-		return ret;
-	ret = xv_mac_resolve(&call->file->dev->macs, xv_to_pd(xv_qp_pd(qp))->ibpd,
-			     ah);
-	if (ret == -ENOMEM)
-		return xv_fail_driver(call, op, ret);
-	if (ret) {
-		int err = xv_fail(call, op, XV_GRP_ADDRESS, XV_ADDRESS_GID,
-				  XV_R_UNREACHABLE, 0);
-
-		call->error.raw = -ret;
-		return err;
-	}
-	return 0;
+	ret = xv_address_fill(call, op, xv_to_pd(xv_qp_pd(qp))->ibpd, port,
+			      &attr->ah_attr, &to_self);
+	return ret ? ret : fill_mtu(call, op, qp, port, attr, to_self);
 }
 
 static int fill_rd_atomic(struct xv_call *call, struct xv_opx *op, u16 id,
@@ -303,6 +265,8 @@ static int fill_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	int ret;
 
 	*attr = (struct ib_qp_attr){ .qp_state = IB_QPS_RTR };
+	if (qp->type == XV_QPT_UD)
+		return fill_mtu(call, op, qp, port, attr, false);
 	ret = fill_address(call, op, qp, port, attr);
 	if (ret)
 		return ret;
@@ -317,11 +281,15 @@ static int fill_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 static int to_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 		  struct ib_qp_attr *attr)
 {
+	int mask = 0;
 	int ret;
 
-	ret = driver_modify(call, op, qp, attr, IB_QP_AV | IB_QP_PATH_MTU |
-			    IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	if (qp->type != XV_QPT_UD)
+		mask = IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+		       IB_QP_RQ_PSN;
+	if (qp->type == XV_QPT_RC)
+		mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
+	ret = driver_modify(call, op, qp, attr, mask);
 	if (ret)
 		return ret;
 	qp->path_mtu = ib_mtu_enum_to_int(attr->path_mtu);
@@ -347,11 +315,13 @@ static int fill_rts(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 static int to_rts(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 		  struct ib_qp_attr *attr)
 {
+	int mask = IB_QP_SQ_PSN;
 	int ret;
 
-	ret = driver_modify(call, op, qp, attr, IB_QP_TIMEOUT |
-			    IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
-			    IB_QP_MAX_QP_RD_ATOMIC);
+	if (qp->type == XV_QPT_RC)
+		mask |= IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			IB_QP_MAX_QP_RD_ATOMIC;
+	ret = driver_modify(call, op, qp, attr, mask);
 	if (ret)
 		return ret;
 	qp->sq_psn = attr->sq_psn;
@@ -443,18 +413,26 @@ int xv_qp_check_connect(struct xv_call *call, struct xv_opx *op)
 {
 	const struct xv_slot *mtu = xv_slot(op, XV_GRP_PATH, XV_PATH_MTU);
 
+	/* No limit is broken: it is none of the five. */
 	if (mtu && !mtu_to_ib(mtu->data))
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_MTU, XV_R_RANGE,
-			       4096);
+			       0);
 	return 0;
 }
 
 static int check_bare(struct xv_call *call, struct xv_opx *op,
 		      struct xv_qp *qp)
 {
+	bool has_address = xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN);
+
 	/* On iWARP only the connection manager can connect. */
 	if (!rdma_ib_or_roce(call->ibdev, qp->port))
 		return xv_fail(call, op, 0, 0, XV_R_CAPABILITY, 0);
+	/* A datagram has its address with it. */
+	if (qp->type == XV_QPT_UD && has_address)
+		return xv_fail(call, op, XV_GRP_ADDRESS, 0, XV_R_MISMATCH, 0);
+	if (qp->type != XV_QPT_UD && !has_address)
+		return xv_fail(call, op, XV_GRP_ADDRESS, 0, XV_R_MISSING, 0);
 	return 0;
 }
 
@@ -493,7 +471,8 @@ int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 		return ret;
 	/* INIT to INIT: port, P_Key and rights are set there, nowhere else. */
 	if (state == XV_QPS_RESET || v.port != qp->port ||
-	    v.pkey_index != qp->pkey_index || v.access != qp->access) {
+	    v.pkey_index != qp->pkey_index || v.access != qp->access ||
+	    v.qkey != qp->qkey) {
 		ret = to_init(call, op, qp, &v);
 		if (ret)
 			return ret;
@@ -504,15 +483,6 @@ int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	if (ret && !xv_qp_to_err(qp))
 		xv_qp_flush_early(qp);
 	return ret;
-}
-
-int xv_qp_check_modify(struct xv_call *call, struct xv_opx *op)
-{
-	u32 state = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_STATE, 0);
-
-	if (state == XV_QPS_RTR && !xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN))
-		return xv_fail(call, op, XV_GRP_ADDRESS, 0, XV_R_MISSING, 0);
-	return xv_qp_check_connect(call, op);
 }
 
 static int modify(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)

@@ -16,7 +16,6 @@ extern const struct xv_group_spec xv_group_path;
 int xv_qp_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp);
 int xv_qp_check_connect(struct xv_call *call, struct xv_opx *op);
 int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp);
-int xv_qp_check_modify(struct xv_call *call, struct xv_opx *op);
 int xv_qp_modify(struct xv_call *call, struct xv_opx *op);
 void xv_qp_settle(struct xv_call *call, struct xv_opx *op);
 int xv_qp_to_err(struct xv_qp *qp);

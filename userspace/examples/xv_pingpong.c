@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages back and forth over a reliable connection, against itself or against
- * rdma-core's ibv_rc_pingpong, in both roles.
+ * Messages back and forth, against itself or against rdma-core's ibv_rc_pingpong,
+ * ibv_uc_pingpong or ibv_ud_pingpong, in both roles.
  *
  * Copyright (c) 2026 The xverbs authors
  *
@@ -10,7 +10,7 @@
  *
  * The exchange over TCP: each side tells "LID:QPN:PSN:GID" in hexadecimal, the
  * client first; the server connects its queue pair before it answers; then the
- * client says "done".
+ * client says "done". PSNs mean nothing to datagrams.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,10 +33,13 @@
 			       "00000000000000000000000000000000")
 /* What one transaction can carry beside everything else. */
 #define MAX_RX_DEPTH	900
+/* Of the stock program. */
+#define QKEY		0x11111111
 
 struct options {
 	const char *server;
 	const char *device;
+	unsigned int type;
 	unsigned int tcp_port;
 	unsigned int ib_port;
 	unsigned int gid_index;
@@ -65,9 +68,13 @@ struct pingpong {
 	struct xv_mr mr;
 	struct xv_cq cq;
 	struct xv_qp qp;
+	struct xv_ah ah;	/* datagrams: the peer */
+	uint32_t peer_qpn;
 	struct xv_port_info port;
+	unsigned int grh;	/* bytes before the data of a receive */
 	uint8_t *send_buf;
 	uint8_t *recv_buf;
+	uint8_t *recv_data;
 	unsigned int sent;
 	unsigned int received;
 	unsigned int recvs_out;
@@ -82,7 +89,7 @@ struct pingpong {
 
 static int fail(const char *what, int err)
 {
-	fprintf(stderr, "xv_rc_pingpong: %s: %s\n", what, strerror(err));
+	fprintf(stderr, "xv_pingpong: %s: %s\n", what, strerror(err));
 	return -1;
 }
 
@@ -91,7 +98,7 @@ static int fail_txn(const struct pingpong *p, const struct xv_tx *tx)
 	char text[256];
 
 	xv_error_text(p->ctx, tx, xv_txn_error(tx), text, sizeof(text));
-	fprintf(stderr, "xv_rc_pingpong: %s\n", text);
+	fprintf(stderr, "xv_pingpong: %s\n", text);
 	return -1;
 }
 
@@ -139,19 +146,19 @@ static void check_content(struct pingpong *p)
 		return;
 	if (!opt->server) {
 		if (!turn) {
-			p->echo = content_is(p->recv_buf, opt->size, 0);
+			p->echo = content_is(p->recv_data, opt->size, 0);
 			return;
 		}
 		/* A stock client returns the answer to its last message. */
 		if (!p->echo)
 			turn--;
 	}
-	if (!content_is(p->recv_buf, opt->size, turn) && !p->errors++)
+	if (!content_is(p->recv_data, opt->size, turn) && !p->errors++)
 		fprintf(stderr,
-			"xv_rc_pingpong: message %u has wrong content\n",
+			"xv_pingpong: message %u has wrong content\n",
 			p->received);
 	/* No message may be taken for the next one. */
-	memset(p->recv_buf, 0, opt->size);
+	memset(p->recv_data, 0, opt->size);
 }
 
 static void next_content(struct pingpong *p)
@@ -169,14 +176,15 @@ static void next_content(struct pingpong *p)
 static void add_recv(const struct pingpong *p, struct xv_recv *r)
 {
 	xv_recv_prep(r, WRID_RECV);
-	xv_recv_add_sge(r, xv_sge_at(&p->mr, p->recv_buf, p->opt->size));
+	xv_recv_add_sge(r, xv_sge_at(&p->mr, p->recv_buf,
+				     p->grh + p->opt->size));
 }
 
 static int set_up(struct pingpong *p, struct address *me)
 {
 	const struct options *opt = p->opt;
 	size_t page = sysconf(_SC_PAGESIZE);
-	size_t room = (opt->size + page - 1) / page * page;
+	size_t room = (p->grh + opt->size + page - 1) / page * page;
 	struct xv_gid_info gid;
 	struct xv_recv *recvs;
 	unsigned int i;
@@ -190,6 +198,7 @@ static int set_up(struct pingpong *p, struct address *me)
 	memset(buf, 0, 2 * room);
 	p->send_buf = buf;
 	p->recv_buf = buf + room;
+	p->recv_data = p->recv_buf + p->grh;
 
 	xv_device_query_port(p->tx, opt->ib_port, &p->port);
 	xv_device_query_gid(p->tx, opt->ib_port, opt->gid_index, &gid);
@@ -200,6 +209,7 @@ static int set_up(struct pingpong *p, struct address *me)
 	xv_cq_create(p->tx, &p->cq, XV_OPTS(xv_cq_opts,
 					    .cqe = opt->rx_depth + 2));
 	xv_qp_create(p->tx, &p->qp, XV_OPTS(xv_qp_opts, .pd = &p->pd,
+					    .type = opt->type,
 					    .send_cq = &p->cq, .send_wr = 2,
 					    .recv_wr = opt->rx_depth,
 					    .port = opt->ib_port));
@@ -210,6 +220,8 @@ static int set_up(struct pingpong *p, struct address *me)
 	free(recvs);
 	if (ret)
 		return fail_txn(p, p->tx);
+	if (opt->type == XV_QPT_UD && opt->size > p->port.active_mtu)
+		return fail("size of a message", EMSGSIZE);
 	p->recvs_out = opt->rx_depth;
 	p->setup_ioctls = xv_num_ioctls(p->ctx);
 
@@ -220,23 +232,57 @@ static int set_up(struct pingpong *p, struct address *me)
 	return 0;
 }
 
-static int connect_qp(struct pingpong *p, const struct address *peer)
+static uint32_t lid_of(const struct pingpong *p, const struct address *peer)
+{
+	return p->port.link_layer == XV_LINK_INFINIBAND ? peer->lid : 0;
+}
+
+static void add_connect(struct pingpong *p, const struct address *peer)
 {
 	struct xv_qp_attr attr = {
 		.size = sizeof(attr),
 		.qpn = peer->qpn,
 		.psn = peer->psn,
-		.lid = p->port.link_layer == XV_LINK_INFINIBAND ? peer->lid : 0,
+		.lid = lid_of(p, peer),
 		.port = p->opt->ib_port,
 		.sgid_index = p->opt->gid_index,
 		.path_mtu = p->opt->mtu,
 		.sl = p->opt->sl,
 	};
-	uint64_t before = xv_num_ioctls(p->ctx);
 
 	memcpy(attr.gid, peer->gid, sizeof(attr.gid));
-	if (xv_qp_connect(xv_now(p->ctx), &p->qp, &attr))
-		return fail_txn(p, xv_now(p->ctx));
+	xv_qp_connect(p->tx, &p->qp, &attr);
+}
+
+/* For datagrams the peer is an object, and the queue pair has none. */
+static void add_connect_ud(struct pingpong *p, const struct address *peer)
+{
+	struct xv_ah_opts opts = {
+		.size = sizeof(opts),
+		.pd = &p->pd,
+		.lid = lid_of(p, peer),
+		.port = p->opt->ib_port,
+		.sgid_index = p->opt->gid_index,
+		.sl = p->opt->sl,
+	};
+
+	memcpy(opts.gid, peer->gid, sizeof(opts.gid));
+	xv_ah_create(p->tx, &p->ah, &opts);
+	xv_qp_connect(p->tx, &p->qp, XV_OPTS(xv_qp_attr, .qkey = QKEY,
+					     .port = p->opt->ib_port));
+}
+
+static int connect_qp(struct pingpong *p, const struct address *peer)
+{
+	uint64_t before = xv_num_ioctls(p->ctx);
+
+	if (p->opt->type == XV_QPT_UD)
+		add_connect_ud(p, peer);
+	else
+		add_connect(p, peer);
+	if (xv_txn_commit(p->tx, NULL))
+		return fail_txn(p, p->tx);
+	p->peer_qpn = peer->qpn;
 	p->connect_ioctls = xv_num_ioctls(p->ctx) - before;
 	return 0;
 }
@@ -245,6 +291,8 @@ static int tear_down(struct pingpong *p)
 {
 	uint64_t before = xv_num_ioctls(p->ctx);
 
+	if (p->opt->type == XV_QPT_UD)
+		xv_ah_destroy(p->tx, &p->ah);
 	xv_qp_destroy(p->tx, &p->qp);
 	xv_cq_destroy(p->tx, &p->cq);
 	xv_mr_destroy(p->tx, &p->mr);
@@ -346,7 +394,7 @@ static int tcp_connect(const struct options *opt)
 	snprintf(port, sizeof(port), "%u", opt->tcp_port);
 	ret = getaddrinfo(opt->server, port, &hints, &res);
 	if (ret) {
-		fprintf(stderr, "xv_rc_pingpong: %s: %s\n", opt->server,
+		fprintf(stderr, "xv_pingpong: %s: %s\n", opt->server,
 			gai_strerror(ret));
 		return -1;
 	}
@@ -448,6 +496,8 @@ static int queue_send(struct pingpong *p)
 	next_content(p);
 	xv_send_prep_send(s, WRID_SEND, XV_SEND_SIGNALED,
 			  xv_sge_at(&p->mr, p->send_buf, p->opt->size));
+	if (p->opt->type == XV_QPT_UD)
+		xv_send_set_ud(s, &p->ah, p->peer_qpn, QKEY);
 	p->send_pending = true;
 	return 0;
 }
@@ -468,7 +518,7 @@ static void queue_recvs(struct pingpong *p)
 static int handle(struct pingpong *p, const struct xv_wc *wc)
 {
 	if (wc->status) {
-		fprintf(stderr, "xv_rc_pingpong: %s %u: %s (%u)\n",
+		fprintf(stderr, "xv_pingpong: %s %u: %s (%u)\n",
 			wc->flags & XV_WC_RECV ? "receive" : "send",
 			wc->flags & XV_WC_RECV ? p->received : p->sent,
 			xv_wc_status_name(wc->status), wc->vendor_err);
@@ -479,9 +529,14 @@ static int handle(struct pingpong *p, const struct xv_wc *wc)
 		p->sent++;
 		return 0;
 	}
-	if (wc->byte_len != p->opt->size) {
-		fprintf(stderr, "xv_rc_pingpong: %u bytes instead of %u\n",
-			wc->byte_len, p->opt->size);
+	if (wc->byte_len != p->grh + p->opt->size) {
+		fprintf(stderr, "xv_pingpong: %u bytes instead of %u\n",
+			wc->byte_len - p->grh, p->opt->size);
+		return -1;
+	}
+	if (p->opt->type == XV_QPT_UD && wc->src_qp != p->peer_qpn) {
+		fprintf(stderr, "xv_pingpong: from 0x%06x, not the peer\n",
+			wc->src_qp);
 		return -1;
 	}
 	check_content(p);
@@ -528,6 +583,12 @@ static int run(struct pingpong *p)
 
 /* ---- the rest -------------------------------------------------------- */
 
+static const char * const type_names[] = {
+	[XV_QPT_RC] = "rc",
+	[XV_QPT_UC] = "uc",
+	[XV_QPT_UD] = "ud",
+};
+
 static void report(const struct pingpong *p, double seconds, bool ok)
 {
 	const struct options *opt = p->opt;
@@ -552,6 +613,8 @@ static void report(const struct pingpong *p, double seconds, bool ok)
 	o = json_object_new_object();
 	json_object_object_add(o, "role", json_object_new_string(opt->server ?
 							"client" : "server"));
+	json_object_object_add(o, "type",
+			       json_object_new_string(type_names[opt->type]));
 	json_object_object_add(o, "iterations", json_object_new_int(opt->iters));
 	json_object_object_add(o, "size", json_object_new_int(opt->size));
 	json_object_object_add(o, "seconds", json_object_new_double(seconds));
@@ -576,14 +639,18 @@ static void report(const struct pingpong *p, double seconds, bool ok)
 static void print_usage(FILE *out)
 {
 	fprintf(out,
-		"usage: xv_rc_pingpong [OPTION]...        wait for a client\n"
-		"       xv_rc_pingpong [OPTION]... HOST   connect to a server at HOST\n"
+		"usage: xv_pingpong [OPTION]...        wait for a client\n"
+		"       xv_pingpong [OPTION]... HOST   connect to a server at HOST\n"
+		"  -T, --type=TYPE      rc (default), uc or ud: where messages may get lost, the\n"
+		"                       program ends when one is\n"
 		"  -p, --port=PORT      TCP port of the exchange (default 18515)\n"
 		"  -d, --ib-dev=DEV     RDMA device (default: the first)\n"
 		"  -i, --ib-port=PORT   port of the device (default 1)\n"
 		"  -g, --gid-idx=INDEX  index of the local GID (default 0)\n"
-		"  -s, --size=BYTES     size of a message (default 4096)\n"
-		"  -m, --mtu=BYTES      path MTU, the same at both sides (default 1024)\n"
+		"  -s, --size=BYTES     size of a message (default 4096; ud: 2048, at\n"
+		"                       most the MTU of the port)\n"
+		"  -m, --mtu=BYTES      path MTU of rc and uc, the same at both sides\n"
+		"                       (default 1024)\n"
 		"  -r, --rx-depth=N     receives posted at a time (default 500)\n"
 		"  -n, --iters=N        messages each way (default 1000)\n"
 		"  -l, --sl=SL          service level (default 0)\n"
@@ -603,7 +670,7 @@ static int parse_number(const char *arg, unsigned int min, unsigned int max,
 	val = strtoul(arg, &end, 0);
 	if (errno || end == arg || *end || *arg == '-' || val < min ||
 	    val > max) {
-		fprintf(stderr, "xv_rc_pingpong: %s is not a number from %u to %u\n",
+		fprintf(stderr, "xv_pingpong: %s is not a number from %u to %u\n",
 			arg, min, max);
 		return -1;
 	}
@@ -611,9 +678,23 @@ static int parse_number(const char *arg, unsigned int min, unsigned int max,
 	return 0;
 }
 
+static int parse_type(const char *arg, unsigned int *out)
+{
+	unsigned int type;
+
+	for (type = XV_QPT_RC; type <= XV_QPT_UD; type++)
+		if (!strcmp(arg, type_names[type])) {
+			*out = type;
+			return 0;
+		}
+	fprintf(stderr, "xv_pingpong: there is no type %s\n", arg);
+	return -1;
+}
+
 static int parse_options(int argc, char **argv, struct options *opt)
 {
 	static const struct option options[] = {
+		{ "type", required_argument, NULL, 'T' },
 		{ "port", required_argument, NULL, 'p' },
 		{ "ib-dev", required_argument, NULL, 'd' },
 		{ "ib-port", required_argument, NULL, 'i' },
@@ -631,9 +712,12 @@ static int parse_options(int argc, char **argv, struct options *opt)
 	};
 	int c, bad = 0;
 
-	while ((c = getopt_long(argc, argv, "p:d:i:g:s:m:r:n:l:t:cjh", options,
+	while ((c = getopt_long(argc, argv, "T:p:d:i:g:s:m:r:n:l:t:cjh", options,
 				NULL)) >= 0) {
 		switch (c) {
+		case 'T':
+			bad |= parse_type(optarg, &opt->type);
+			break;
 		case 'p':
 			bad |= parse_number(optarg, 1, 65535, &opt->tcp_port);
 			break;
@@ -682,16 +766,18 @@ static int parse_options(int argc, char **argv, struct options *opt)
 	else if (optind != argc)
 		bad = -1;
 	if (bad)
-		print_usage(stderr);
+		fprintf(stderr, "xv_pingpong: bad option or argument; try --help\n");
+	if (!opt->size)
+		opt->size = opt->type == XV_QPT_UD ? 2048 : 4096;
 	return bad;
 }
 
 int main(int argc, char **argv)
 {
 	struct options opt = {
+		.type = XV_QPT_RC,
 		.tcp_port = 18515,
 		.ib_port = 1,
-		.size = 4096,
 		.mtu = 1024,
 		.rx_depth = 500,
 		.iters = 1000,
@@ -706,11 +792,14 @@ int main(int argc, char **argv)
 
 	if (parse_options(argc, argv, &opt))
 		return 2;
+	p.grh = opt.type == XV_QPT_UD ? XV_GRH_LEN : 0;
 	ret = xv_open(opt.device, 0, &p.ctx);
 	if (!ret)
 		ret = xv_txn_begin(p.ctx, 0, &p.tx);
 	if (ret) {
-		fail(opt.device ? opt.device : "no xverbs device", -ret);
+		fail(opt.device ? opt.device :
+		     "no device: is xverbs.ko loaded, and is there an RDMA device? (see README)",
+		     -ret);
 		return 1;
 	}
 	if (set_up(&p, &me))
