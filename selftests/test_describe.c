@@ -25,6 +25,7 @@ FIXTURE(describe) {
 	uint32_t foreign;	/* handle of another file */
 	struct xv_recv recv;
 	struct xv_ah ah;
+	struct xv_srq srq;
 	uint8_t *gid;
 	uint8_t *from;		/* a struct xv_ah_wc, and room behind it */
 	uint8_t out[2][65535];
@@ -80,6 +81,9 @@ FIXTURE_SETUP(describe)
 		 &(struct xvt_pair_opts){ .no_connect = true, .cqe = 64 });
 	ASSERT_EQ(0, xv_ah_create(xv_now(self->t.ctx), &self->ah,
 				  xvt_ah_opts(&self->t, &self->p.pd)));
+	ASSERT_EQ(0, xv_srq_create(xv_now(self->t.ctx), &self->srq,
+				   XV_OPTS(xv_srq_opts, .pd = &self->p.pd,
+					   .recv_wr = 4)));
 	ASSERT_EQ(0, xv_eventq_create(xv_now(self->t.ctx), &self->eq));
 }
 
@@ -88,6 +92,7 @@ FIXTURE_TEARDOWN(describe)
 	xvt_teardown(_metadata);
 	xv_eventq_close(&self->eq);
 	EXPECT_EQ(0, xv_ah_destroy(xv_now(self->t.ctx), &self->ah));
+	EXPECT_EQ(0, xv_srq_destroy(xv_now(self->t.ctx), &self->srq));
 	EXPECT_EQ(0, xvt_pair_destroy(&self->p));
 	xvt_same(_metadata, &self->t, &self->before, "at the end");
 	free(self->m);
@@ -104,6 +109,7 @@ struct method {
 	unsigned int num;
 	unsigned int num_choices;	/* groups of which one must be there */
 	uint16_t choice;		/* that one */
+	bool srq;			/* a QP with an SRQ, without receives */
 };
 
 /* The lines of the method at @i; returns where the next one may begin. */
@@ -148,6 +154,8 @@ static uint32_t handle_of(fixture *self, uint16_t type)
 		return self->eq.fd;
 	case XV_OBJ_AH:
 		return self->ah.obj.handle;
+	case XV_OBJ_SRQ:
+		return self->srq.obj.handle;
 	case XV_OBJ_PD:
 		return p->pd.obj.handle;
 	case XV_OBJ_MR:
@@ -214,6 +222,8 @@ static uint64_t number_for(struct xvt *t, struct xvt_pair *p,
 		return (uintptr_t)p->buf;
 	case KEY(XV_GRP_PARAMS, XV_PARAMS_LENGTH):
 		return XVT_PAGE;
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_LIMIT):
+		return 3;
 	case KEY(XV_GRP_PARAMS, XV_PARAMS_STATE):
 		return XV_QPS_RTR;
 	}
@@ -224,6 +234,42 @@ static uint64_t number_for(struct xvt *t, struct xvt_pair *p,
 static uint8_t *input_for(fixture *self, const struct xv_desc *d)
 {
 	return d->group == XV_GRP_ADDRESS ? self->gid : self->from;
+}
+
+/* A queue pair has an SRQ or receives of its own. */
+static bool is_srq(const struct xv_desc *d)
+{
+	return d->object == XV_OBJ_QP && d->method == XV_M_CREATE &&
+	       d->group == XV_GRP_OBJECT && d->id == XV_OBJECT_SRQ;
+}
+
+static bool is_own_recv(const struct xv_desc *d, uint16_t id)
+{
+	return d->object == XV_OBJ_QP && d->method == XV_M_CREATE &&
+	       d->group == XV_GRP_CAPS && d->id == id;
+}
+
+static bool is_left_out(const struct method *method, const struct xv_desc *d)
+{
+	return method->srq ? is_own_recv(d, XV_CAPS_RECV_SGE) : is_srq(d);
+}
+
+/* What makes the queue of the first receives. */
+static uint32_t build_queue(fixture *self, uint16_t object)
+{
+	struct xvt_msg *m = self->m;
+	uint32_t op = xvt_op(m, object, XV_M_CREATE);
+
+	xvt_new(m);
+	xvt_attr(m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0, self->p.pd.obj.handle);
+	if (object == XV_OBJ_QP) {
+		xvt_attr(m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4, 0,
+			 self->p.cq[0].obj.handle);
+		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 1);
+	}
+	xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4);
+	xvt_out(m, self->out[1], sizeof(struct xv_qp_info));
+	return op;
 }
 
 /*
@@ -237,22 +283,13 @@ static uint32_t build(struct __test_metadata *_metadata,
 {
 	struct xvt_msg *m = self->m;
 	bool post = method->m->kind == XV_C_POST;
-	uint32_t op, qp = 0;
+	uint32_t op, queue = 0;
 	unsigned int i;
 
 	ASSERT_TRUE(method->choice || !method->num_choices);
 	xvt_begin(m, 0);
-	if (post) {
-		qp = xvt_op(m, XV_OBJ_QP, XV_M_CREATE);
-		xvt_new(m);
-		xvt_attr(m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0,
-			 self->p.pd.obj.handle);
-		xvt_attr(m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4, 0,
-			 self->p.cq[0].obj.handle);
-		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 1);
-		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4);
-		xvt_out(m, self->out[1], sizeof(struct xv_qp_info));
-	}
+	if (post)
+		queue = build_queue(self, method->m->object);
 	op = xvt_op(m, method->m->object, method->m->method);
 	for (i = 0; i < method->num; i++) {
 		const struct xv_desc *d = method->attr[i];
@@ -260,6 +297,8 @@ static uint32_t build(struct __test_metadata *_metadata,
 
 		if (method->group[i]->flags & XV_DESC_F_ONE_OF &&
 		    d->group != method->choice)
+			continue;
+		if (is_left_out(method, d))
 			continue;
 		switch (d->kind) {
 		case XV_K_NEW:
@@ -271,7 +310,7 @@ static uint32_t build(struct __test_metadata *_metadata,
 		case XV_K_READ:
 		case XV_K_WRITE:
 			if (post)
-				xvt_ref(m, d->group, d->id, qp);
+				xvt_ref(m, d->group, d->id, queue);
 			else
 				xvt_attr(m, d->group, d->id, 4, 0,
 					 handle_of(self, d->type));
@@ -295,7 +334,8 @@ static uint32_t build(struct __test_metadata *_metadata,
 				 (uintptr_t)self->out[0]);
 			break;
 		default:
-			v = number_for(&self->t, &self->p, d);
+			v = method->srq && is_own_recv(d, XV_CAPS_RECV_WR) ?
+			    0 : number_for(&self->t, &self->p, d);
 			ASSERT_NE(~0ULL, v) {
 				TH_LOG("no valid value known for %s",
 				       d->name);
@@ -330,6 +370,12 @@ static uint32_t make_victim(struct __test_metadata *_metadata,
 		xvt_attr(m, XV_GRP_ADDRESS, XV_ADDRESS_GID, 16, 0,
 			 (uintptr_t)self->gid);
 		xvt_u32(m, XV_GRP_PATH, XV_PATH_SGID_INDEX, self->t.gid_index);
+		break;
+	case XV_OBJ_SRQ:
+		xvt_attr(m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0,
+			 self->p.pd.obj.handle);
+		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4);
+		xvt_out(m, self->out[1], sizeof(struct xv_srq_info));
 		break;
 	case XV_OBJ_CQ:
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_CQE, 4);
@@ -379,9 +425,12 @@ static void take_back(struct __test_metadata *_metadata,
 			xvt_made(self->m, op));
 		break;
 	case XV_C_POST:
-		destroy(_metadata, self, XV_OBJ_QP, xvt_made(self->m, 0));
+		destroy(_metadata, self, method->m->object,
+			xvt_made(self->m, 0));
 		break;
 	case XV_C_MODIFY:
+		if (method->m->object != XV_OBJ_QP)
+			break;
 		a.state = XV_QPS_RESET;
 		EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[0], &a));
 		a.state = XV_QPS_INIT;
@@ -476,7 +525,7 @@ static void try_handle(struct __test_metadata *_metadata,
 		end_try(_metadata, self, t, "itself", EINVAL, XV_R_REFERENCE);
 		begin_try(_metadata, self, t);
 		t->a->flags = 0;
-		t->a->data = self->p.qp[0].obj.handle;
+		t->a->data = handle_of(self, t->d->type);
 		end_try(_metadata, self, t, "old", EINVAL, XV_R_REFERENCE);
 		return;
 	}
@@ -698,6 +747,7 @@ TEST_F(describe, every_attribute_of_every_method)
 			t.group = method.group[k];
 			if (t.group->flags & XV_DESC_F_ONE_OF)
 				method.choice = t.group->group;
+			method.srq = is_srq(t.d);
 			try_attr(_metadata, self, &t);
 			reached++;
 		}
@@ -708,7 +758,7 @@ TEST_F(describe, every_attribute_of_every_method)
 	TH_LOG("%u methods, %u attributes, %u wrong calls", methods, reached,
 	       tries);
 	EXPECT_EQ(described, reached);
-	EXPECT_LE(22, methods);
+	EXPECT_LE(28, methods);
 	EXPECT_LT(4 * reached, tries);
 }
 

@@ -149,6 +149,18 @@ static void answer_info(const struct xv_op *op, struct xv_attr *a)
 		put_out(a, &info, sizeof(info));
 		break;
 	}
+	case XV_OBJ_SRQ << 8 | XV_M_CREATE: {
+		struct xv_srq_info info = {
+			.recv_wr = number(op, XV_GRP_CAPS, XV_CAPS_RECV_WR),
+		};
+
+		info.recv_entries = pow2(info.recv_wr);
+		info.area = take_area(sizeof(struct xv_srq_ring) +
+				      info.recv_entries *
+				      sizeof(struct xv_recv));
+		put_out(a, &info, sizeof(info));
+		break;
+	}
 	default:
 		memset((void *)(uintptr_t)a->data, 0x5a, a->len);
 	}

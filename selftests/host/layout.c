@@ -46,7 +46,7 @@ AT(xv_error, handle, 16);
 AT(xv_error, raw, 20);
 AT(xv_error, detail, 24);
 
-SIZE(xv_device_info, 208);
+SIZE(xv_device_info, 216);
 AT(xv_device_info, abi_version, 0);
 AT(xv_device_info, flags, 4);
 AT(xv_device_info, name, 8);
@@ -65,6 +65,8 @@ AT(xv_device_info, node_guid, 120);
 AT(xv_device_info, budget, 128);
 AT(xv_device_info, budget_used, 136);
 AT(xv_device_info, objects, 144);
+AT(xv_device_info, max_srq_wr, 208);
+AT(xv_device_info, max_srq_sge, 212);
 
 SIZE(xv_port_info, 32);
 AT(xv_port_info, state, 0);
@@ -109,7 +111,7 @@ AT(xv_cq_info, comp_vector, 36);
 AT(xv_cq_info, restrack_id, 40);
 AT(xv_cq_info, reserved, 44);
 
-SIZE(xv_qp_info, 104);
+SIZE(xv_qp_info, 112);
 AT(xv_qp_info, area, 0);
 AT(xv_qp_info, send_entries, 24);
 AT(xv_qp_info, recv_entries, 28);
@@ -131,6 +133,19 @@ AT(xv_qp_info, recv_cq, 88);
 AT(xv_qp_info, path_mtu, 92);
 AT(xv_qp_info, access, 96);
 AT(xv_qp_info, restrack_id, 100);
+AT(xv_qp_info, srq, 104);
+AT(xv_qp_info, reserved, 108);
+
+SIZE(xv_srq_info, 56);
+AT(xv_srq_info, area, 0);
+AT(xv_srq_info, recv_entries, 24);
+AT(xv_srq_info, recv_wr, 28);
+AT(xv_srq_info, recv_sge, 32);
+AT(xv_srq_info, limit, 36);
+AT(xv_srq_info, recvs_outstanding, 40);
+AT(xv_srq_info, pd, 44);
+AT(xv_srq_info, num_qps, 48);
+AT(xv_srq_info, restrack_id, 52);
 
 SIZE(xv_ah_info, 40);
 AT(xv_ah_info, gid, 0);
@@ -222,6 +237,10 @@ AT(xv_qp_ring, recvs_done, 4);
 AT(xv_qp_ring, state, 8);
 AT(xv_qp_ring, generation, 12);
 AT(xv_qp_ring, reserved, 16);
+
+SIZE(xv_srq_ring, 64);
+AT(xv_srq_ring, recvs_done, 0);
+AT(xv_srq_ring, reserved, 4);
 
 SIZE(xv_cq_ring, 128);
 AT(xv_cq_ring, tail, 0);

@@ -196,6 +196,74 @@ static void enter_many(void **state)
 	assert_int_equal(xv_sends_ready(&qp) + xv_sends_ready(&qp2), 0);
 }
 
+static void shared_receives(void **state)
+{
+	struct xv_srq srq = {}, *srqs = &srq;
+	struct xv_qp *qps[] = { &qp, &qp2 };
+	struct xv_recv recvs[4] = { { .wr_id = 1 }, { .wr_id = 2 } };
+	struct xv_enter_qp res[3];
+	unsigned int num = 77;
+
+	(void)state;
+	assert_int_equal(xv_srq_create(xv_now(ctx), &srq, XV_OPTS(xv_srq_opts,
+			 .pd = &pd, .recv_wr = 3)), 0);
+	assert_int_equal(xv_post_srq_recv(&srq, recvs, 4), -EAGAIN);
+	assert_int_equal(xv_srq_ready(&srq), 0);
+	assert_int_equal(xv_post_srq_recv(&srq, recvs, 2), 0);
+	assert_int_equal(srq.recvs[1].wr_id, 2);
+	assert_non_null(xv_srq_get_recv(&srq));
+	assert_null(xv_srq_get_recv(&srq));
+	xv_srq_unpost(&srq);
+	assert_int_equal(xv_srq_free(&srq), 3);
+	assert_int_equal(xv_post_srq_recv(&srq, recvs, 2), 0);
+	assert_int_equal(xv_submit_srq(&srq), 0);
+	assert_int_equal(fake.enter.num_qps, 1);
+	assert_int_equal(fake.enter_qps[0].qp, srq.obj.handle);
+	assert_int_equal(fake.enter_qps[0].num_recv, 2);
+	assert_int_equal(fake.enter_qps[0].num_send, 0);
+	/* Taken is not done; what is done need not be the first. */
+	assert_int_equal(xv_srq_free(&srq), 1);
+	srq.ring->recvs_done = 2;
+	assert_int_equal(xv_srq_free(&srq), 3);
+	srq.ring->recvs_done = 1000;
+	assert_int_equal(xv_srq_free(&srq), 0);
+	srq.ring->recvs_done = 2;
+
+	/* First all SRQs, then all queue pairs. */
+	memset(res, 0xff, sizeof(res));
+	assert_int_equal(xv_post_srq_recv(&srq, recvs, 1), 0);
+	xv_get_send(&qp2);
+	assert_int_equal(xv_enter_with(ctx, XV_OPTS(xv_enter_opts,
+			 .srqs = &srqs, .num_srqs = 1, .qps = qps, .num_qps = 2,
+			 .res = res, .cq = &cq, .min_complete = 2,
+			 .timeout_ns = 5), &num), 0);
+	assert_int_equal(fake.enter.num_qps, 3);
+	assert_int_equal(fake.enter.cq, cq.obj.handle);
+	assert_int_equal(fake.enter.min_complete, 2);
+	assert_int_equal(fake.enter.timeout_ns, 5);
+	assert_int_equal(fake.enter_qps[0].qp, srq.obj.handle);
+	assert_int_equal(fake.enter_qps[0].num_recv, 1);
+	assert_int_equal(fake.enter_qps[2].qp, qp2.obj.handle);
+	assert_int_equal(fake.enter_qps[2].num_send, 1);
+	assert_int_equal(res[0].recvs_taken, 1);
+	assert_int_equal(res[2].sends_taken, 1);
+	assert_int_equal(xv_srq_ready(&srq), 0);
+	assert_int_equal(xv_sends_ready(&qp2), 0);
+	assert_int_equal(num, 0);
+	/* Its own error. */
+	fake.enter_qp_err = EAGAIN;
+	fake.enter_qp_reason = XV_R_QUEUE_FULL;
+	assert_int_equal(xv_submit_srq(&srq), -EAGAIN);
+	assert_int_equal(srq.reason, XV_R_QUEUE_FULL);
+	fake.enter_qp_err = 0;
+	fake.enter_qp_reason = 0;
+	fake.enters = 0;
+	assert_int_equal(xv_enter_with(ctx, XV_OPTS(xv_enter_opts,
+			 .reserved = 1), NULL), -EINVAL);
+	assert_int_equal(xv_enter_with(ctx, NULL, NULL), -EINVAL);
+	assert_int_equal(fake.enters, 0);
+}
+
 static void enter_errors(void **state)
 {
 	static const int errs[] = { ETIME, EINTR, ENODEV, ENOENT };
@@ -471,6 +539,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(send_slots), T(counters_wrap), T(counters_lie),
 		T(post_all_or_none), T(partly_taken), T(enter_many),
+		T(shared_receives),
 		T(enter_errors), T(poll_plain), T(poll_overflow),
 		T(destroyed_qp_is_dropped), T(refused_destroy_drops_nothing),
 		T(destroyed_qp_in_overflow), T(many_destroyed_in_overflow),

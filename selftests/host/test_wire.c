@@ -714,6 +714,90 @@ static void raw_beyond_limits(void **state)
 	xv_txn_free(tx);
 }
 
+static void srq_calls(void **state)
+{
+	struct xv_pd pd = { .obj.handle = 7 };
+	struct xv_srq_info info;
+	struct xv_srq srq = {};
+
+	(void)state;
+	assert_int_equal(xv_srq_create(xv_now(ctx), &srq, XV_OPTS(xv_srq_opts,
+			.pd = &pd, .recv_wr = 5)), 0);
+	check_header(1, 4, 0);
+	check_op(0, XV_OBJ_SRQ, XV_M_CREATE, 4);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0, 7);
+	check_attr(0, 2, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4, 0, 5);
+	check_attr(0, 3, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&srq.info);
+	assert_int_equal(srq.obj.handle, 100);
+	assert_int_equal(srq.recv_wr, 5);
+	assert_int_equal(srq.recv_mask, 7);
+	assert_ptr_equal(srq.recvs, fake.area + 64);
+	/* One that lives is not made again. */
+	assert_int_equal(xv_srq_create(xv_now(ctx), &srq, XV_OPTS(xv_srq_opts,
+			.pd = &pd, .recv_wr = 5)), -EINVAL);
+
+	assert_int_equal(xv_srq_modify(xv_now(ctx), &srq, 0), 0);
+	check_op(0, XV_OBJ_SRQ, XV_M_MODIFY, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	check_attr(0, 1, XV_GRP_PARAMS, XV_PARAMS_LIMIT, 4, 0, 0);
+	assert_int_equal(xv_srq_query(xv_now(ctx), &srq, &info), 0);
+	check_op(0, XV_OBJ_SRQ, XV_M_QUERY, 2);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	assert_int_equal(xv_srq_destroy(xv_now(ctx), &srq), 0);
+	check_op(0, XV_OBJ_SRQ, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	assert_int_equal(srq.obj.handle, 0);
+	assert_null(srq.ring);
+}
+
+/* Everything, and a queue pair and receives in the same transaction. */
+static void srq_set(void **state)
+{
+	struct xv_recv recvs[2] = { { .wr_id = 5 }, { .wr_id = 6 } };
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_pd pd = { .obj.handle = 7 };
+	struct xv_cq cq = { .obj.handle = 8 };
+	const struct xv_attr *a;
+	struct xv_srq srq = {};
+	struct xv_qp qp = {};
+	struct xv_tx *tx;
+
+	(void)state;
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_srq_create(tx, &srq, XV_OPTS(xv_srq_opts,
+			.pd = &pd, .recv_wr = 4, .recv_sge = 2, .limit = 3,
+			.eventq = &eq, .cookie = 9)), 0);
+	assert_int_equal(xv_srq_post_recv(tx, &srq, recvs, 2), 0);
+	assert_int_equal(xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .pd = &pd,
+			.send_cq = &cq, .send_wr = 1, .srq = &srq)), 0);
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	check_header(3, 17, 0);
+	check_op(0, XV_OBJ_SRQ, XV_M_CREATE, 8);
+	check_attr(0, 2, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, 33);
+	check_attr(0, 3, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 8, 0, 9);
+	check_attr(0, 4, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4, 0, 4);
+	check_attr(0, 5, XV_GRP_CAPS, XV_CAPS_RECV_SGE, 4, 0, 2);
+	check_attr(0, 6, XV_GRP_PARAMS, XV_PARAMS_LIMIT, 4, 0, 3);
+	check_op(1, XV_OBJ_SRQ, XV_M_POST_RECV, 2);
+	check_attr(1, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, XV_ATTR_F_FROM_OP,
+		   0);
+	a = fake_attr(1, 1);
+	assert_int_equal(a->id, XV_PARAMS_RECVS);
+	assert_int_equal(a->len, sizeof(recvs));
+	assert_true(a->data != (uintptr_t)recvs);
+	check_op(2, XV_OBJ_QP, XV_M_CREATE, 7);
+	check_attr(2, 3, XV_GRP_OBJECT, XV_OBJECT_SRQ, 4, XV_ATTR_F_FROM_OP, 0);
+	check_attr(2, 5, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4, 0, 0);
+	/* The first receives are entries of the ring. */
+	assert_int_equal(xv_srq_free(&srq), 2);
+	assert_int_equal(xv_srq_ready(&srq), 0);
+	assert_ptr_equal(xv_srq_get_recv(&srq), srq.recvs + 2);
+	xv_txn_free(tx);
+}
+
 static void batch_flag(void **state)
 {
 	struct xv_qp qp = {};
@@ -766,7 +850,8 @@ int main(void)
 		T(cq_calls), T(qp_defaults), T(qp_everything), T(qp_connect),
 		T(qp_create_connected), T(qp_gid_is_copied), T(qp_path_all), T(qp_zero_fields),
 		T(qp_query_destroy), T(qp_types), T(ah_from_address),
-		T(ah_from_wc), T(ah_query_destroy), T(whole_set), T(raw_content),
+		T(ah_from_wc), T(ah_query_destroy), T(srq_calls), T(srq_set),
+		T(whole_set), T(raw_content),
 		T(raw_beyond_limits), T(batch_flag), T(option_sizes),
 	};
 

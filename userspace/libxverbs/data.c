@@ -153,6 +153,18 @@ XV_PUBLIC int xv_post_recv(struct xv_qp *qp, const struct xv_recv *recvs,
 	return 0;
 }
 
+XV_PUBLIC int xv_post_srq_recv(struct xv_srq *srq, const struct xv_recv *recvs,
+			       unsigned int n)
+{
+	unsigned int i;
+
+	if (xv_srq_free(srq) < n)
+		return -EAGAIN;
+	for (i = 0; i < n; i++)
+		srq->recvs[srq->recv_tail++ & srq->recv_mask] = recvs[i];
+	return 0;
+}
+
 /* ------------------------------------------------------------------------
  * ENTER
  */
@@ -164,39 +176,104 @@ XV_PUBLIC int xv_enter_raw(struct xv_ctx *ctx, struct xv_enter *enter)
 	return xv_ctx_ioctl(ctx, XV_IOC_ENTER, enter);
 }
 
+static void ask_srq(struct xv_enter_qp *res, const struct xv_srq *srq)
+{
+	memset(res, 0, sizeof(*res));
+	res->qp = srq->obj.handle;
+	res->num_recv = xv_srq_ready(srq);
+}
+
+static void ask_qp(struct xv_enter_qp *res, const struct xv_qp *qp)
+{
+	memset(res, 0, sizeof(*res));
+	res->qp = qp->obj.handle;
+	res->num_send = xv_sends_ready(qp);
+	res->num_recv = xv_recvs_ready(qp);
+}
+
+static void note_srq(const struct xv_enter_qp *res, struct xv_srq *srq)
+{
+	srq->recv_taken += res->recvs_taken;
+	srq->err = res->err;
+	srq->reason = res->reason;
+}
+
+static void note_qp(const struct xv_enter_qp *res, struct xv_qp *qp)
+{
+	qp->send_taken += res->sends_taken;
+	qp->recv_taken += res->recvs_taken;
+	qp->err = res->err;
+	qp->reason = res->reason;
+}
+
+static int enter_all(struct xv_ctx *ctx, const struct xv_enter_opts *o,
+		     unsigned int *num_complete)
+{
+	XV_KEEP_ERRNO;
+	struct xv_enter_qp *qp_res = o->num_srqs ? o->res + o->num_srqs :
+						   o->res;
+	struct xv_enter enter = {
+		.flags = o->flags,
+		.num_qps = o->num_srqs + o->num_qps,
+		.qps = (uintptr_t)o->res,
+		.cq = o->cq ? o->cq->obj.handle : 0,
+		.min_complete = o->min_complete,
+		.timeout_ns = o->timeout_ns,
+	};
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < o->num_srqs; i++)
+		ask_srq(&o->res[i], o->srqs[i]);
+	for (i = 0; i < o->num_qps; i++)
+		ask_qp(&qp_res[i], o->qps[i]);
+	ret = xv_ctx_ioctl(ctx, XV_IOC_ENTER, &enter);
+	for (i = 0; i < o->num_srqs; i++)
+		note_srq(&o->res[i], o->srqs[i]);
+	for (i = 0; i < o->num_qps; i++)
+		note_qp(&qp_res[i], o->qps[i]);
+	if (num_complete)
+		*num_complete = enter.num_complete;
+	return ret;
+}
+
 static int do_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
 		    struct xv_enter_qp *res, unsigned int n, struct xv_cq *cq,
 		    unsigned int min_complete, int64_t timeout_ns,
 		    unsigned int flags, unsigned int *num_complete)
 {
-	XV_KEEP_ERRNO;
-	struct xv_enter enter = {
+	const struct xv_enter_opts o = {
 		.flags = flags,
+		.qps = qps,
 		.num_qps = n,
-		.qps = (uintptr_t)res,
-		.cq = cq ? cq->obj.handle : 0,
+		.res = res,
+		.cq = cq,
 		.min_complete = min_complete,
 		.timeout_ns = timeout_ns,
 	};
-	unsigned int i;
+
+	return enter_all(ctx, &o, num_complete);
+}
+
+XV_PUBLIC int xv_enter_with(struct xv_ctx *ctx,
+			    const struct xv_enter_opts *opts,
+			    unsigned int *num_complete)
+{
+	struct xv_enter_opts o;
+
+	if (xv_get_opts(&o, sizeof(o), opts) || o.reserved)
+		return -EINVAL;
+	return enter_all(ctx, &o, num_complete);
+}
+
+XV_PUBLIC int xv_submit_srq(struct xv_srq *srq)
+{
+	struct xv_enter_qp res;
 	int ret;
 
-	for (i = 0; i < n; i++) {
-		memset(&res[i], 0, sizeof(res[i]));
-		res[i].qp = qps[i]->obj.handle;
-		res[i].num_send = xv_sends_ready(qps[i]);
-		res[i].num_recv = xv_recvs_ready(qps[i]);
-	}
-	ret = xv_ctx_ioctl(ctx, XV_IOC_ENTER, &enter);
-	for (i = 0; i < n; i++) {
-		qps[i]->send_taken += res[i].sends_taken;
-		qps[i]->recv_taken += res[i].recvs_taken;
-		qps[i]->err = res[i].err;
-		qps[i]->reason = res[i].reason;
-	}
-	if (num_complete)
-		*num_complete = enter.num_complete;
-	return ret;
+	ret = enter_all(srq->obj.ctx, &(const struct xv_enter_opts){
+			.srqs = &srq, .num_srqs = 1, .res = &res }, NULL);
+	return ret ? ret : -srq->err;
 }
 
 XV_PUBLIC int xv_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,

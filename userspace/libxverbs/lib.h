@@ -38,10 +38,13 @@ enum xv_fix_kind {
 	XV_FIX_AH,
 	XV_FIX_CQ,
 	XV_FIX_QP,
+	XV_FIX_SRQ,
 	XV_FIX_GONE,		/* a destroyed one */
 	XV_FIX_CQ_GONE,
 	XV_FIX_QP_GONE,
+	XV_FIX_SRQ_GONE,
 	XV_FIX_FIRST_RECVS,	/* receives that went into a new queue pair */
+	XV_FIX_SRQ_RECVS,	/* or shared receive queue */
 };
 
 struct xv_fix {
@@ -102,6 +105,13 @@ struct xv_ctx {
 	struct xv_describe *desc;
 	struct xv_tx now;
 };
+
+/*
+ * An option struct of the caller's size as one of ours: fields that the caller
+ * does not know are 0; fields that we do not know must be. Returns 0 or the
+ * enum xv_reason.
+ */
+int xv_get_opts(void *opts, size_t size, const void *user);
 
 /* ctx.c */
 int xv_ctx_ioctl(struct xv_ctx *ctx, unsigned long cmd, void *arg);

@@ -10,12 +10,7 @@
 
 #include "txn.h"
 
-/*
- * An option struct of the caller's size as one of ours: fields that the caller
- * does not know are 0; fields that we do not know must be. Returns 0 or the
- * enum xv_reason.
- */
-static int get_opts(void *opts, size_t size, const void *user)
+int xv_get_opts(void *opts, size_t size, const void *user)
 {
 	uint32_t user_size;
 	const uint8_t *tail;
@@ -232,7 +227,7 @@ XV_PUBLIC int xv_mr_create(struct xv_tx *tx, struct xv_mr *mr,
 	struct xv_mr_opts o;
 
 	xv_tx_op(tx, XV_OBJ_MR, XV_M_CREATE);
-	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)) ||
 	    missing(tx, o.pd, XV_OBJECT_PD))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_MR, &mr->obj);
@@ -276,7 +271,7 @@ XV_PUBLIC int xv_cq_create(struct xv_tx *tx, struct xv_cq *cq,
 	struct xv_cq_opts o;
 
 	xv_tx_op(tx, XV_OBJ_CQ, XV_M_CREATE);
-	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)) ||
 	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_CQ, &cq->obj);
@@ -361,12 +356,12 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	struct xv_qp_opts o;
 
 	xv_tx_op(tx, XV_OBJ_QP, XV_M_CREATE);
-	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)) ||
 	    missing(tx, o.pd, XV_OBJECT_PD) ||
 	    missing(tx, o.send_cq, XV_OBJECT_SEND_CQ))
 		return xv_tx_end(tx);
 	if (o.connect &&
-	    (refuse(tx, get_opts(&attr, sizeof(attr), o.connect)) ||
+	    (refuse(tx, xv_get_opts(&attr, sizeof(attr), o.connect)) ||
 	     refuse(tx, attr.state ? XV_R_RESERVED : 0)))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_QP, &qp->obj);
@@ -377,6 +372,9 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	if (o.recv_cq)
 		xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_RECV_CQ,
 			  &o.recv_cq->obj, o.recv_cq->obj.handle);
+	if (o.srq)
+		xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_SRQ, &o.srq->obj,
+			  o.srq->obj.handle);
 	put_events(tx, o.eventq, o.cookie);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_SEND_WR, o.send_wr);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
@@ -399,17 +397,25 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	return xv_tx_end(tx);
 }
 
+static int first_recvs(struct xv_tx *tx, unsigned int object,
+		       struct xv_obj *obj, const struct xv_recv *recvs,
+		       unsigned int n, enum xv_fix_kind kind)
+{
+	xv_tx_op(tx, object, XV_M_POST_RECV);
+	put_self(tx, obj);
+	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_RECVS, recvs,
+		   (size_t)n * sizeof(*recvs));
+	xv_tx_after(tx, kind, obj, n);
+	return xv_tx_end(tx);
+}
+
 XV_PUBLIC int xv_qp_post_recv(struct xv_tx *tx, struct xv_qp *qp,
 			      const struct xv_recv *recvs, unsigned int n)
 {
 	XV_KEEP_ERRNO;
 
-	xv_tx_op(tx, XV_OBJ_QP, XV_M_POST_RECV);
-	put_self(tx, &qp->obj);
-	xv_tx_copy(tx, XV_GRP_PARAMS, XV_PARAMS_RECVS, recvs,
-		   (size_t)n * sizeof(*recvs));
-	xv_tx_after(tx, XV_FIX_FIRST_RECVS, &qp->obj, n);
-	return xv_tx_end(tx);
+	return first_recvs(tx, XV_OBJ_QP, &qp->obj, recvs, n,
+			   XV_FIX_FIRST_RECVS);
 }
 
 static int change(struct xv_tx *tx, unsigned int method, struct xv_qp *qp,
@@ -418,7 +424,7 @@ static int change(struct xv_tx *tx, unsigned int method, struct xv_qp *qp,
 	struct xv_qp_attr a;
 
 	xv_tx_op(tx, XV_OBJ_QP, method);
-	if (refuse(tx, get_opts(&a, sizeof(a), attr)))
+	if (refuse(tx, xv_get_opts(&a, sizeof(a), attr)))
 		return xv_tx_end(tx);
 	put_self(tx, &qp->obj);
 	if (a.access || a.zero & XV_ZERO_ACCESS)
@@ -492,7 +498,7 @@ XV_PUBLIC int xv_ah_create(struct xv_tx *tx, struct xv_ah *ah,
 	struct xv_ah_opts o;
 
 	xv_tx_op(tx, XV_OBJ_AH, XV_M_CREATE);
-	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)) ||
 	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
 	put_new_ah(tx, ah, o.pd);
@@ -538,4 +544,64 @@ XV_PUBLIC int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah)
 	XV_KEEP_ERRNO;
 
 	return destroy(tx, XV_OBJ_AH, &ah->obj, XV_FIX_GONE);
+}
+
+/* ------------------------------------------------------------------------
+ * srq
+ */
+
+XV_PUBLIC int xv_srq_create(struct xv_tx *tx, struct xv_srq *srq,
+			    const struct xv_srq_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_srq_opts o;
+
+	xv_tx_op(tx, XV_OBJ_SRQ, XV_M_CREATE);
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)) ||
+	    missing(tx, o.pd, XV_OBJECT_PD))
+		return xv_tx_end(tx);
+	xv_tx_new(tx, XV_FIX_SRQ, &srq->obj);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
+		  o.pd->obj.handle);
+	put_events(tx, o.eventq, o.cookie);
+	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
+	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_RECV_SGE, o.recv_sge);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_LIMIT, o.limit);
+	put_info(tx, &srq->info, sizeof(srq->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_srq_post_recv(struct xv_tx *tx, struct xv_srq *srq,
+			       const struct xv_recv *recvs, unsigned int n)
+{
+	XV_KEEP_ERRNO;
+
+	return first_recvs(tx, XV_OBJ_SRQ, &srq->obj, recvs, n,
+			   XV_FIX_SRQ_RECVS);
+}
+
+XV_PUBLIC int xv_srq_modify(struct xv_tx *tx, struct xv_srq *srq,
+			    uint32_t limit)
+{
+	XV_KEEP_ERRNO;
+
+	xv_tx_op(tx, XV_OBJ_SRQ, XV_M_MODIFY);
+	put_self(tx, &srq->obj);
+	put_u32(tx, XV_GRP_PARAMS, XV_PARAMS_LIMIT, limit);
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_srq_query(struct xv_tx *tx, struct xv_srq *srq,
+			   struct xv_srq_info *info)
+{
+	XV_KEEP_ERRNO;
+
+	return query(tx, XV_OBJ_SRQ, &srq->obj, info, sizeof(*info));
+}
+
+XV_PUBLIC int xv_srq_destroy(struct xv_tx *tx, struct xv_srq *srq)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_SRQ, &srq->obj, XV_FIX_SRQ_GONE);
 }

@@ -206,6 +206,8 @@ XV_PUBLIC const char *xv_event_name(unsigned int type)
 		[XV_EV_QP_ACCESS_ERROR] = "peer violated an access right",
 		[XV_EV_COMM_ESTABLISHED] = "communication established",
 		[XV_EV_QP_LAST_WQE] = "last receive taken",
+		[XV_EV_SRQ_LIMIT] = "shared receives run low",
+		[XV_EV_SRQ_ERROR] = "shared receive queue failed",
 	};
 
 	return type && type < ARRAY_SIZE(names) ? names[type] : "unknown";

@@ -608,6 +608,30 @@ static int map_qp(struct xv_qp *qp)
 	return 0;
 }
 
+static int map_srq(struct xv_srq *srq)
+{
+	const struct xv_srq_info *info = &srq->info;
+	uint64_t need = sizeof(*srq->ring) +
+			(uint64_t)info->recv_entries * sizeof(*srq->recvs);
+	uint8_t *mem;
+	int ret;
+
+	if (!info->recv_entries ||
+	    info->recv_entries & (info->recv_entries - 1) ||
+	    info->area.length < need)
+		return -EPROTO;
+	ret = xv_ctx_map(srq->obj.ctx, &info->area, &mem);
+	if (ret)
+		return ret;
+	srq->ring = (struct xv_srq_ring *)mem;
+	srq->recvs = (struct xv_recv *)(srq->ring + 1);
+	srq->recv_mask = info->recv_entries - 1;
+	srq->recv_wr = info->recv_wr;
+	srq->recv_tail = 0;
+	srq->recv_taken = 0;
+	return 0;
+}
+
 static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 {
 	struct xv_obj *obj = fix->obj;
@@ -649,6 +673,21 @@ static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 		qp->recv_taken += fix->data;
 		break;
 	}
+	case XV_FIX_SRQ:
+		obj->tx = NULL;
+		obj->handle = data;
+		return map_srq((struct xv_srq *)obj);
+	case XV_FIX_SRQ_RECVS: {
+		struct xv_srq *srq = (struct xv_srq *)obj;
+
+		srq->recv_tail += fix->data;
+		srq->recv_taken += fix->data;
+		break;
+	}
+	case XV_FIX_SRQ_GONE:
+		((struct xv_srq *)obj)->ring = NULL;
+		obj->handle = 0;
+		break;
 	case XV_FIX_QP_GONE: {
 		struct xv_qp *qp = (struct xv_qp *)obj;
 
@@ -702,6 +741,10 @@ static void undo_creates(struct xv_tx *tx)
 		case XV_FIX_QP:
 			object = XV_OBJ_QP;
 			((struct xv_qp *)fix->obj)->ring = NULL;
+			break;
+		case XV_FIX_SRQ:
+			object = XV_OBJ_SRQ;
+			((struct xv_srq *)fix->obj)->ring = NULL;
 			break;
 		case XV_FIX_EVENTQ: {
 			struct xv_eventq *eq = (struct xv_eventq *)fix->obj;

@@ -24,7 +24,8 @@
  * different queue pairs and different completion queues; one transaction, queue
  * pair or completion queue belongs to one thread at a time. xv_now() is a
  * transaction like others: one thread at a time. Destroying a queue pair also
- * uses its completion queues. xv_close() must be the last call.
+ * uses its completion queues. A shared receive queue belongs to one thread at a
+ * time, whoever has the queue pairs. xv_close() must be the last call.
  *
  * fork(2). The rings are not mapped in the child: it must not touch queue pairs
  * and completion queues of its parent. It may close() the file descriptors,
@@ -281,6 +282,34 @@ struct xv_qp {
 	int32_t err;
 	uint32_t reason;
 	struct xv_qp_info info;
+	uint64_t reserved[7];
+};
+
+/**
+ * struct xv_srq - a shared receive queue
+ * @obj: common part
+ * @ring: head of the mapped ring
+ * @recvs: the ring
+ * @recv_mask: entries of the ring, less one
+ * @recv_wr: public: depth of the queue
+ * @recv_tail: entries filled in
+ * @recv_taken: entries taken by the kernel
+ * @err: public: positive errno which stopped the SRQ in the last submission
+ * @reason: public: enum xv_reason for it
+ * @info: public: what the kernel said when it was made
+ * @reserved: 0
+ */
+struct xv_srq {
+	struct xv_obj obj;
+	struct xv_srq_ring *ring;
+	struct xv_recv *recvs;
+	uint32_t recv_mask;
+	uint32_t recv_wr;
+	uint32_t recv_tail;
+	uint32_t recv_taken;
+	int32_t err;
+	uint32_t reason;
+	struct xv_srq_info info;
 	uint64_t reserved[8];
 };
 
@@ -616,6 +645,67 @@ int xv_cq_query(struct xv_tx *tx, struct xv_cq *cq, struct xv_cq_info *info);
 /** xv_cq_destroy() - destroy a completion queue; as xv_pd_destroy() */
 int xv_cq_destroy(struct xv_tx *tx, struct xv_cq *cq);
 
+/**
+ * struct xv_srq_opts - what a shared receive queue shall be
+ * @size: bytes of this struct
+ * @recv_wr: receives outstanding at a time
+ * @recv_sge: pieces of one receive; 0: 1
+ * @limit: raise %XV_EV_SRQ_LIMIT when fewer receives are left; 0: do not
+ * @pd: its protection domain, that of the queue pairs which use it
+ * @eventq: where its events go, or NULL
+ * @cookie: 64 bits that its events carry
+ */
+struct xv_srq_opts {
+	uint32_t size;
+	uint32_t recv_wr;
+	uint32_t recv_sge;
+	uint32_t limit;
+	struct xv_pd *pd;
+	struct xv_eventq *eventq;
+	uint64_t cookie;
+};
+
+/**
+ * xv_srq_create() - make a shared receive queue
+ * @tx: transaction or xv_now()
+ * @srq: gets the shared receive queue
+ * @opts: what it shall be
+ */
+int xv_srq_create(struct xv_tx *tx, struct xv_srq *srq,
+		  const struct xv_srq_opts *opts);
+
+/**
+ * xv_srq_post_recv() - the first receives of an SRQ made in the same transaction
+ * @tx: transaction
+ * @srq: the shared receive queue, created earlier in @tx
+ * @recvs: the entries; they are copied. Pieces made by xv_sge_at() may name
+ *	memory regions created earlier in @tx
+ * @n: their number, at most the depth of the queue
+ */
+int xv_srq_post_recv(struct xv_tx *tx, struct xv_srq *srq,
+		     const struct xv_recv *recvs, unsigned int n);
+
+/**
+ * xv_srq_modify() - arm the limit of a shared receive queue
+ * @tx: transaction or xv_now()
+ * @srq: the shared receive queue
+ * @limit: raise one %XV_EV_SRQ_LIMIT when fewer receives are left; 0: do not
+ */
+int xv_srq_modify(struct xv_tx *tx, struct xv_srq *srq, uint32_t limit);
+
+/** xv_srq_query() - ask a shared receive queue; as xv_pd_query() */
+int xv_srq_query(struct xv_tx *tx, struct xv_srq *srq,
+		 struct xv_srq_info *info);
+
+/**
+ * xv_srq_destroy() - destroy a shared receive queue; as xv_pd_destroy()
+ * @tx: transaction or xv_now()
+ * @srq: the shared receive queue
+ *
+ * What lies in it has no completion.
+ */
+int xv_srq_destroy(struct xv_tx *tx, struct xv_srq *srq);
+
 struct xv_qp_attr;
 
 /**
@@ -628,9 +718,9 @@ struct xv_qp_attr;
  * @eventq: where its events go, or NULL
  * @cookie: 64 bits that its events carry
  * @send_wr: sends outstanding at a time
- * @recv_wr: receives outstanding at a time
+ * @recv_wr: receives outstanding at a time; 0 with @srq
  * @send_sge: pieces of one send; 0: 1
- * @recv_sge: pieces of one receive; 0: 1
+ * @recv_sge: pieces of one receive; 0: 1, or what @srq allows
  * @sq_sig_all: 1: every send completes
  * @access: XV_ACCESS_REMOTE_*, what the peer may do
  * @port: port of the device; 0: 1; not used with @connect
@@ -640,6 +730,7 @@ struct xv_qp_attr;
  *	it stays in INIT, for xv_qp_connect(). Its access is not used. A queue
  *	pair of type UD has no peer: it takes its port, P_Key and Q_Key from
  *	here and stays in INIT
+ * @srq: shared receive queue to take receives from, or NULL
  */
 struct xv_qp_opts {
 	uint32_t size;
@@ -658,6 +749,7 @@ struct xv_qp_opts {
 	uint32_t port;
 	uint32_t pkey_index;
 	const struct xv_qp_attr *connect;
+	struct xv_srq *srq;
 };
 
 /**
@@ -766,7 +858,8 @@ int xv_qp_query(struct xv_tx *tx, struct xv_qp *qp, struct xv_qp_info *info);
  * @tx: transaction or xv_now()
  * @qp: the queue pair
  *
- * As xv_pd_destroy(). xv_poll() returns none of its completions afterwards.
+ * As xv_pd_destroy(). xv_poll() returns none of its completions afterwards, not
+ * even of receives of an SRQ: poll before.
  */
 int xv_qp_destroy(struct xv_tx *tx, struct xv_qp *qp);
 
@@ -914,6 +1007,28 @@ static inline void xv_unpost(struct xv_qp *qp)
 	qp->recv_tail = qp->recv_taken;
 }
 
+/** xv_srq_free() - free slots of a shared receive queue; as xv_sends_free() */
+static inline uint32_t xv_srq_free(const struct xv_srq *srq)
+{
+	uint32_t done = __atomic_load_n(&srq->ring->recvs_done,
+					__ATOMIC_ACQUIRE);
+	uint32_t used = srq->recv_tail - done;
+
+	return used < srq->recv_wr ? srq->recv_wr - used : 0;
+}
+
+/** xv_srq_ready() - entries filled in and not yet taken by the kernel */
+static inline uint32_t xv_srq_ready(const struct xv_srq *srq)
+{
+	return srq->recv_tail - srq->recv_taken;
+}
+
+/** xv_srq_unpost() - take back what the kernel has not taken; as xv_unpost() */
+static inline void xv_srq_unpost(struct xv_srq *srq)
+{
+	srq->recv_tail = srq->recv_taken;
+}
+
 /**
  * xv_get_send() - the next send entry of the ring, to be filled in place
  * @qp: the queue pair
@@ -938,6 +1053,14 @@ static inline struct xv_recv *xv_get_recv(struct xv_qp *qp)
 	return &qp->recvs[qp->recv_tail++ & qp->recv_mask];
 }
 
+/** xv_srq_get_recv() - the next entry of an SRQ's ring; as xv_get_send() */
+static inline struct xv_recv *xv_srq_get_recv(struct xv_srq *srq)
+{
+	if (!xv_srq_free(srq))
+		return NULL;
+	return &srq->recvs[srq->recv_tail++ & srq->recv_mask];
+}
+
 /**
  * xv_sge_at() - a piece of a memory region, by its address
  * @mr: the memory region
@@ -945,7 +1068,7 @@ static inline struct xv_recv *xv_get_recv(struct xv_qp *qp)
  * @length: bytes
  *
  * For a region whose create is not committed yet the piece is good for
- * xv_qp_post_recv() in the same transaction only.
+ * xv_qp_post_recv() and xv_srq_post_recv() in the same transaction only.
  *
  * Return: the piece.
  */
@@ -1134,6 +1257,10 @@ int xv_post_send(struct xv_qp *qp, const struct xv_send *sends, unsigned int n);
 /** xv_post_recv() - copy entries into the receive ring; as xv_post_send() */
 int xv_post_recv(struct xv_qp *qp, const struct xv_recv *recvs, unsigned int n);
 
+/** xv_post_srq_recv() - copy entries into an SRQ's ring; as xv_post_send() */
+int xv_post_srq_recv(struct xv_srq *srq, const struct xv_recv *recvs,
+		     unsigned int n);
+
 /**
  * xv_enter() - submit, then reap, then wait, in one system call
  * @ctx: the context
@@ -1158,6 +1285,45 @@ int xv_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
 	     unsigned int *num_complete);
 
 /**
+ * struct xv_enter_opts - what one system call shall do
+ * @size: bytes of this struct
+ * @flags: XV_ENTER_F_*
+ * @srqs: shared receive queues whose ready entries are submitted
+ * @qps: queue pairs likewise, after these
+ * @num_srqs: number of @srqs
+ * @num_qps: number of @qps
+ * @res: @num_srqs and @num_qps elements, which get the outcome for each
+ * @cq: completion queue to reap, or NULL
+ * @min_complete: wait until so many completions lie in its ring
+ * @reserved: 0
+ * @timeout_ns: longest time to wait; negative: no limit; 0: do not wait
+ */
+struct xv_enter_opts {
+	uint32_t size;
+	uint32_t flags;
+	struct xv_srq *const *srqs;
+	struct xv_qp *const *qps;
+	uint32_t num_srqs;
+	uint32_t num_qps;
+	struct xv_enter_qp *res;
+	struct xv_cq *cq;
+	uint32_t min_complete;
+	uint32_t reserved;
+	int64_t timeout_ns;
+};
+
+/**
+ * xv_enter_with() - xv_enter() with shared receive queues
+ * @ctx: the context
+ * @opts: what to do
+ * @num_complete: gets the completions in the ring, or NULL
+ *
+ * Return: as xv_enter(); -EINVAL if @opts is no such struct.
+ */
+int xv_enter_with(struct xv_ctx *ctx, const struct xv_enter_opts *opts,
+		  unsigned int *num_complete);
+
+/**
  * xv_enter_raw() - %XV_IOC_ENTER with any content
  * @ctx: the context
  * @enter: the argument
@@ -1176,6 +1342,9 @@ int xv_enter_raw(struct xv_ctx *ctx, struct xv_enter *enter);
  * the reason in &xv_qp.reason; or the error of the call.
  */
 int xv_submit(struct xv_qp *qp);
+
+/** xv_submit_srq() - submit what is ready in an SRQ; as xv_submit() */
+int xv_submit_srq(struct xv_srq *srq);
 
 /**
  * xv_submit_and_wait() - xv_submit() and xv_wait() in one system call

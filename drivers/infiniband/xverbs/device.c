@@ -51,6 +51,7 @@ static const struct xv_type *const xv_types[] = {
 	&xv_type_cq,
 	&xv_type_qp,
 	&xv_type_ah,
+	&xv_type_srq,
 };
 
 const struct xv_spec xv_spec = {

@@ -57,6 +57,7 @@
 #define XV_MAX_BYTES		65536	/* wire bytes and input buffers together */
 #define XV_MAX_ENTER_QPS	1024	/* queue pairs in one ENTER */
 #define XV_MAX_QP_WR		16384	/* depth of one send or receive queue */
+#define XV_MAX_SRQ_WR		16384	/* depth of one shared receive queue */
 #define XV_MAX_CQE		32768	/* depth of one completion queue */
 #define XV_MAX_SEND_SGE		4	/* pieces of one send entry */
 #define XV_MAX_RECV_SGE		3	/* pieces of one receive entry */
@@ -229,6 +230,8 @@ struct xv_error {
  * @XV_R_DRIVER: EIO: the driver refused or failed
  * @XV_R_UNREACHABLE: EHOSTUNREACH: no link address for the remote GID
  * @XV_R_NO_GID: EINVAL: the entry of the GID table is empty
+ * @XV_R_HAS_SRQ: EINVAL: the queue pair takes its receives from an SRQ, and has
+ *	no receive queue of its own
  */
 enum xv_reason {
 	XV_R_NONE			= 0,
@@ -274,6 +277,7 @@ enum xv_reason {
 	XV_R_DRIVER			= 40,
 	XV_R_UNREACHABLE		= 41,
 	XV_R_NO_GID			= 42,
+	XV_R_HAS_SRQ			= 43,
 };
 
 /**
@@ -285,6 +289,7 @@ enum xv_reason {
  * @XV_OBJ_CQ: completion queue
  * @XV_OBJ_QP: queue pair
  * @XV_OBJ_AH: address handle, a destination of datagrams
+ * @XV_OBJ_SRQ: shared receive queue, which several queue pairs take from
  */
 enum xv_object {
 	XV_OBJ_DEVICE			= 1,
@@ -294,20 +299,22 @@ enum xv_object {
 	XV_OBJ_CQ			= 5,
 	XV_OBJ_QP			= 6,
 	XV_OBJ_AH			= 7,
+	XV_OBJ_SRQ			= 8,
 };
 
 /**
  * enum xv_method - methods of objects
- * @XV_M_CREATE: make an object (eventq, pd, mr, cq, qp)
- * @XV_M_DESTROY: destroy it (pd, mr, cq, qp; an eventq goes by close(2)). All
+ * @XV_M_CREATE: make an object (eventq, pd, mr, cq, qp, ah, srq)
+ * @XV_M_DESTROY: destroy it (all of these; but an eventq goes by close(2)). All
  *	dependents must be destroyed in the same transaction or earlier
- * @XV_M_QUERY: ask an object (device, pd, mr, cq, qp)
- * @XV_M_MODIFY: change state or attributes (qp)
+ * @XV_M_QUERY: ask an object (device, pd, mr, cq, qp, ah, srq)
+ * @XV_M_MODIFY: change state or attributes (qp, srq)
  * @XV_M_DESCRIBE: the tables of this kernel (device)
  * @XV_M_QUERY_PORT: a port of the device (device)
  * @XV_M_QUERY_GID: an entry of a port's GID table (device)
  * @XV_M_CONNECT: RESET or INIT to RTS in one operation (qp)
- * @XV_M_POST_RECV: the first receives of a QP made in the same call (qp)
+ * @XV_M_POST_RECV: the first receives of a queue made in the same call (qp,
+ *	srq)
  */
 enum xv_method {
 	XV_M_CREATE			= 1,
@@ -337,11 +344,19 @@ enum xv_method {
  *	qp.connect			object [access] [address] [path]
  *	qp.post_recv			object params
  *	ah.create			object [path] and one of address, params
+ *	srq.create			object [events] caps [params] result
+ *	srq.modify			object params
+ *	srq.post_recv			object params
  *	*.query				object result
  *	*.destroy			object
  *
  * qp.create with an address connects: the new QP is in RTS. For type UD there
  * is no address: the group is an error there, and qp.connect goes without.
+ *
+ * A queue pair with an SRQ has no receive queue: recv_wr must be 0 and recv_sge
+ * absent (%XV_R_HAS_SRQ). The SRQ has the same PD (%XV_R_MISMATCH), and its
+ * whole depth is reserved in the CQ of the receives, once for all queue pairs
+ * of that CQ that have this SRQ.
  */
 
 /**
@@ -369,15 +384,17 @@ enum xv_group {
 /**
  * enum xv_attr_object - group object
  * @XV_OBJECT_HANDLE: the object that the operation makes, uses or destroys
- * @XV_OBJECT_PD: protection domain (mr, qp, ah)
+ * @XV_OBJECT_PD: protection domain (mr, qp, ah, srq)
  * @XV_OBJECT_SEND_CQ: completion queue of the sends (qp)
  * @XV_OBJECT_RECV_CQ: completion queue of the receives (qp); absent: the same
+ * @XV_OBJECT_SRQ: shared receive queue (qp); absent: none
  */
 enum xv_attr_object {
 	XV_OBJECT_HANDLE		= 1,
 	XV_OBJECT_PD			= 2,
 	XV_OBJECT_SEND_CQ		= 3,
 	XV_OBJECT_RECV_CQ		= 4,
+	XV_OBJECT_SRQ			= 5,
 };
 
 /**
@@ -395,9 +412,11 @@ enum xv_attr_events {
  * @XV_CAPS_CQE: completions that a CQ can hold, 1 to the device's limit
  * @XV_CAPS_COMP_VECTOR: completion vector of a CQ; default 0
  * @XV_CAPS_SEND_WR: sends outstanding at a time, 1 to the device's limit
- * @XV_CAPS_RECV_WR: receives outstanding at a time, 0 to the device's limit
+ * @XV_CAPS_RECV_WR: receives outstanding at a time, 0 (of an SRQ: 1) to the
+ *	device's limit; of a QP with an SRQ: 0
  * @XV_CAPS_SEND_SGE: pieces of one send, 1 (default) to %XV_MAX_SEND_SGE
- * @XV_CAPS_RECV_SGE: pieces of one receive, 1 (default) to %XV_MAX_RECV_SGE
+ * @XV_CAPS_RECV_SGE: pieces of one receive, 1 (default) to %XV_MAX_RECV_SGE; of
+ *	a QP with an SRQ: absent
  */
 enum xv_attr_caps {
 	XV_CAPS_CQE			= 1,
@@ -526,9 +545,12 @@ enum xv_qp_state {
  * @XV_PARAMS_STATE: enum xv_qp_state, the state to go to
  * @XV_PARAMS_PORT: port of the device, from 1
  * @XV_PARAMS_INDEX: index into a table of the port
- * @XV_PARAMS_RECVS: array of struct xv_recv, the first receives of a QP
+ * @XV_PARAMS_RECVS: array of struct xv_recv, the first receives of a QP or SRQ
  * @XV_PARAMS_WC: struct xv_ah_wc: answer the sender of this datagram; of the
  *	path only the port is used
+ * @XV_PARAMS_LIMIT: limit of an SRQ, 0 (default: none) to its depth. Arms one
+ *	%XV_EV_SRQ_LIMIT, which is raised when a receive is taken and fewer than
+ *	this are left; modify arms it again
  */
 enum xv_attr_params {
 	XV_PARAMS_ADDR			= 1,
@@ -541,13 +563,14 @@ enum xv_attr_params {
 	XV_PARAMS_INDEX			= 8,
 	XV_PARAMS_RECVS			= 9,
 	XV_PARAMS_WC			= 10,
+	XV_PARAMS_LIMIT			= 11,
 };
 
 /**
  * enum xv_attr_result - group result
  * @XV_RESULT_INFO: output buffer for the struct that the method documents:
  *	struct xv_device_info, xv_port_info, xv_gid_info, xv_describe,
- *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info, xv_ah_info
+ *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info, xv_ah_info, xv_srq_info
  */
 enum xv_attr_result {
 	XV_RESULT_INFO			= 1,
@@ -581,6 +604,8 @@ enum xv_attr_result {
  * @budget: bytes of driver rings that one file may have
  * @budget_used: bytes which this file has
  * @objects: objects alive on this file, by enum xv_object
+ * @max_srq_wr: largest depth of an SRQ; 0: the device has none
+ * @max_srq_sge: pieces of one receive entry of an SRQ
  */
 struct xv_device_info {
 	__u32 abi_version;
@@ -601,6 +626,8 @@ struct xv_device_info {
 	__aligned_u64 budget;
 	__aligned_u64 budget_used;
 	__u32 objects[16];
+	__u32 max_srq_wr;
+	__u32 max_srq_sge;
 };
 
 /* Link layers and port states, as in struct xv_port_info. */
@@ -708,7 +735,8 @@ struct xv_area {
  * @area: the struct xv_cq_ring and, behind it, @entries completions
  * @entries: entries of the ring, a power of two, at least @cqe
  * @cqe: depth as asked for: what all attached queues together may have
- * @attached: what the attached queues have now
+ * @attached: what the attached queues have now; an SRQ counts once, however
+ *	many queue pairs have it
  * @comp_vector: completion vector
  * @restrack_id: identifier which `rdma resource show cq` prints
  * @reserved: 0
@@ -747,6 +775,8 @@ struct xv_cq_info {
  * @path_mtu: path MTU in bytes, 0 before RTR; of type UD: the longest message
  * @access: XV_ACCESS_*, what the peer may do
  * @restrack_id: identifier which `rdma resource show qp` prints
+ * @srq: handle of its SRQ, 0 if it has none
+ * @reserved: 0
  */
 struct xv_qp_info {
 	struct xv_area area;
@@ -770,6 +800,8 @@ struct xv_qp_info {
 	__u32 path_mtu;
 	__u32 access;
 	__u32 restrack_id;
+	__u32 srq;
+	__u32 reserved;
 };
 
 /**
@@ -796,6 +828,31 @@ struct xv_ah_info {
 	__u8 traffic_class;
 	__u8 sl;
 	__u8 reserved[3];
+};
+
+/**
+ * struct xv_srq_info - result of srq.create and srq.query
+ * @area: the struct xv_srq_ring; behind it @recv_entries struct xv_recv
+ * @recv_entries: entries of the ring, a power of two, at least @recv_wr
+ * @recv_wr: depth, as asked for
+ * @recv_sge: pieces of one receive, as asked for
+ * @limit: limit that is armed; 0: none, or it was reached
+ * @recvs_outstanding: receives accepted and not yet completed: in the queue, or
+ *	taken by a queue pair
+ * @pd: handle of its PD
+ * @num_qps: queue pairs that have it
+ * @restrack_id: identifier which `rdma resource show srq` prints
+ */
+struct xv_srq_info {
+	struct xv_area area;
+	__u32 recv_entries;
+	__u32 recv_wr;
+	__u32 recv_sge;
+	__u32 limit;
+	__u32 recvs_outstanding;
+	__u32 pd;
+	__u32 num_qps;
+	__u32 restrack_id;
 };
 
 /* ------------------------------------------------------------------------
@@ -833,7 +890,7 @@ enum xv_kind {
  * enum xv_class - classes of methods: what may share a transaction
  * @XV_C_CREATE: makes an object
  * @XV_C_DESTROY: destroys one
- * @XV_C_POST: posts the first receives of a QP made in the same call
+ * @XV_C_POST: posts the first receives of a queue made in the same call
  * @XV_C_QUERY: asks
  * @XV_C_MODIFY: changes an existing object: alone, last, or in a batch
  * @XV_C_START: begins something at commit whose outcome is an event
@@ -1124,6 +1181,22 @@ struct xv_qp_ring {
 	__u32 reserved[12];
 };
 
+/**
+ * struct xv_srq_ring - head of a shared receive queue's part of an area
+ * @recvs_done: receives whose slot is free again, counted from the start,
+ *	modulo 2^32; written by the kernel
+ * @reserved: 0
+ *
+ * Entry number n, counted from 0 since the SRQ was made, lies at index n modulo
+ * the number of entries, as in a queue pair; first receives count. An entry may
+ * be overwritten as soon as it was taken by ENTER. Queue pairs end receives in
+ * any order: @recvs_done tells how many have ended, not which.
+ */
+struct xv_srq_ring {
+	__u32 recvs_done;
+	__u32 reserved[15];
+};
+
 /* Flags of struct xv_cq_ring. */
 #define XV_CQ_OVERFLOW		(1U << 0) /* more wait in the kernel: call ENTER */
 
@@ -1149,8 +1222,8 @@ struct xv_cq_ring {
 
 /**
  * struct xv_enter_qp - what to submit to one queue pair, and what came of it
- * @qp: handle
- * @num_send: entries of the send ring to consume
+ * @qp: handle of a queue pair or SRQ
+ * @num_send: entries of the send ring to consume; 0 for an SRQ
  * @num_recv: entries of the receive ring to consume
  * @flags: must be 0
  * @sends_taken: out: entries of the send ring that were consumed
@@ -1160,6 +1233,9 @@ struct xv_cq_ring {
  *
  * Receives are taken before sends. An entry that is not taken was not posted
  * and stays where it is. %EAGAIN with %XV_R_QUEUE_FULL: no free slot.
+ *
+ * A queue pair with an SRQ takes no receives: %EINVAL with %XV_R_HAS_SRQ; and
+ * sends to an SRQ are %EINVAL with %XV_R_TYPE.
  */
 struct xv_enter_qp {
 	__u32 qp;
@@ -1179,7 +1255,7 @@ struct xv_enter_qp {
  * struct xv_enter - argument of %XV_IOC_ENTER: submit, then reap, then wait
  * @flags: XV_ENTER_F_*
  * @num_qps: elements of @qps, 0 to %XV_MAX_ENTER_QPS
- * @qps: user pointer to struct xv_enter_qp
+ * @qps: user pointer to struct xv_enter_qp: queue pairs and SRQs
  * @cq: handle of the completion queue to reap, or 0
  * @min_complete: wait until so many completions lie in its ring, those of
  *	queue pairs destroyed since included; at most the depth of the CQ; 0: do
@@ -1228,7 +1304,11 @@ struct xv_enter {
  * @XV_EV_QP_REQUEST_ERROR: the peer violated the protocol
  * @XV_EV_QP_ACCESS_ERROR: the peer violated an access right
  * @XV_EV_COMM_ESTABLISHED: the first message came while the QP was in RTR
- * @XV_EV_QP_LAST_WQE: a failed QP took its last receive from a shared queue
+ * @XV_EV_QP_LAST_WQE: a failed QP took its last receive from its SRQ; raised
+ *	only if the driver does
+ * @XV_EV_SRQ_LIMIT: fewer receives are left in an SRQ than its limit says; not
+ *	raised again before it is armed again
+ * @XV_EV_SRQ_ERROR: the SRQ has failed
  */
 enum xv_event_type {
 	XV_EV_COMPLETION		= 1,
@@ -1239,6 +1319,8 @@ enum xv_event_type {
 	XV_EV_QP_ACCESS_ERROR		= 6,
 	XV_EV_COMM_ESTABLISHED		= 7,
 	XV_EV_QP_LAST_WQE		= 8,
+	XV_EV_SRQ_LIMIT			= 9,
+	XV_EV_SRQ_ERROR			= 10,
 };
 
 /**

@@ -52,6 +52,7 @@ static const struct xv_reason_spec xv_reasons[] = {
 	{ XV_R_DRIVER, EIO, "driver failed" },
 	{ XV_R_UNREACHABLE, EHOSTUNREACH, "no link address" },
 	{ XV_R_NO_GID, EINVAL, "empty GID entry" },
+	{ XV_R_HAS_SRQ, EINVAL, "receives come from an SRQ" },
 };
 
 /**

@@ -205,6 +205,9 @@ struct xv_file {
 /* A file's budget for rings of the driver, in bytes. */
 #define XV_FILE_BUDGET	(512ULL << 20)
 
+/* What a driver is taken to need for one work request, for that budget. */
+#define XV_WQE_BYTES	256
+
 /* ---- for the types ---- */
 
 struct xv_uobj *xv_uobj_lookup(struct xv_file *file, u32 handle);

@@ -13,7 +13,7 @@
 
 extern struct workqueue_struct *xv_wq;
 
-/* wr_id on the device: {qp 32, generation 16, receive 1, slot 15}. */
+/* wr_id on the device: {qp or srq 32, generation 16, receive 1, slot 15}. */
 #define XV_WRID_RECV	0x8000U
 
 /* enter.c */
@@ -26,6 +26,22 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 void xv_qp_post_early(struct xv_qp *qp);
 void xv_qp_flush_early(struct xv_qp *qp);
 void xv_qp_work(struct work_struct *work);
+
+/* srq.c */
+void xv_srq_init(struct xv_srq *srq);
+void xv_srq_submit(struct xv_srq *srq, struct xv_enter_qp *what);
+u16 xv_srq_post_first(struct xv_call *call, struct xv_srq *srq,
+		      const struct xv_recv *recvs, u32 num, u32 *done);
+struct xv_srq *xv_srq_of_cq(struct xv_cq *cq, u32 handle);
+struct xv_qp *xv_srq_find_qp(struct xv_cq *cq, const struct ib_qp *ibqp);
+bool xv_srq_end(struct xv_srq *srq, u64 wr_id, struct xv_qp *qp,
+		u64 *user_wr_id);
+void xv_srq_free_slot(struct xv_srq *srq, u16 index);
+int xv_srq_attach(struct xv_qp *qp);
+void xv_srq_add_qp(struct xv_qp *qp);
+void xv_srq_restart(struct xv_qp *qp);
+void xv_srq_remove_qp(struct xv_qp *qp);
+void xv_srq_release(struct xv_qp *qp);
 
 /* reap.c */
 void xv_cq_handler(struct ib_cq *ibcq, void *context);

@@ -110,11 +110,13 @@ static void submit_one(struct xv_entry *e, struct xv_enter_qp *what)
 	if (!obj) {
 		what->err = ENOENT;
 		what->reason = XV_R_NO_HANDLE;
-	} else if (obj->type->id != XV_OBJ_QP) {
+	} else if (obj->type->id == XV_OBJ_QP) {
+		xv_qp_submit(xv_to_qp(obj), what);
+	} else if (obj->type->id == XV_OBJ_SRQ) {
+		xv_srq_submit(xv_to_srq(obj), what);
+	} else {
 		what->err = EINVAL;
 		what->reason = XV_R_TYPE;
-	} else {
-		xv_qp_submit(xv_to_qp(obj), what);
 	}
 	if (obj)
 		xv_uobj_put(obj);

@@ -16,48 +16,24 @@
 #include "../objects/ah.h"
 #include "../objects/mr.h"
 #include "data.h"
+#include "post.h"
 
-/*
- * With bottom halves off, rxe of Linux 6.1 executes what is posted inside the
- * call: half the instructions of waking its tasklet, but no scheduling
- * meanwhile. So a chain is short, in requests and in bytes.
- */
-#define XV_CHAIN	16
+/* Bytes of a chain, see XV_CHAIN. */
 #define XV_CHAIN_BYTES	(256U << 10)
 
 /* siw answers ENOTCONN while a state change is under way. */
 #define XV_POST_TRIES	100
 
-struct xv_send_wr {
-	union {
-		struct ib_send_wr wr;
-		struct ib_rdma_wr rdma;
-		struct ib_atomic_wr atomic;
-		struct ib_ud_wr ud;
-	};
-	struct ib_sge sge[XV_MAX_SEND_SGE];
-	u8 data[XV_MAX_INLINE];
-};
-
-struct xv_recv_wr {
-	struct ib_recv_wr wr;
-	struct ib_sge sge[XV_MAX_RECV_SGE];
-};
-
-/**
- * struct xv_scratch - room for one chain
- * @sends: send requests
- * @recvs: receive requests
- */
-union xv_scratch {
-	struct xv_send_wr sends[XV_CHAIN];
-	struct xv_recv_wr recvs[XV_CHAIN];
-};
-
 static_assert(sizeof(union xv_scratch) <= PAGE_SIZE);
 
-/* A file keeps one spare, so that ENTER seldom allocates. */
-static union xv_scratch *scratch_get(struct xv_file *file, gfp_t flags)
+/**
+ * xv_scratch_get - room for one chain
+ * @file: the file, which keeps one spare, so that ENTER seldom allocates
+ * @flags: more flags for the allocation
+ *
+ * Return: it, or NULL without memory.
+ */
+union xv_scratch *xv_scratch_get(struct xv_file *file, gfp_t flags)
 {
 	union xv_scratch *scratch = xchg(&file->scratch, NULL);
 
@@ -66,7 +42,12 @@ static union xv_scratch *scratch_get(struct xv_file *file, gfp_t flags)
 	return scratch;
 }
 
-static void scratch_put(struct xv_file *file, union xv_scratch *scratch)
+/**
+ * xv_scratch_put - give it back
+ * @file: the file
+ * @scratch: what xv_scratch_get() returned
+ */
+void xv_scratch_put(struct xv_file *file, union xv_scratch *scratch)
 {
 	if (cmpxchg(&file->scratch, NULL, scratch))
 		kfree(scratch);
@@ -74,7 +55,8 @@ static void scratch_put(struct xv_file *file, union xv_scratch *scratch)
 
 /* ---- checking ---- */
 
-static struct xv_mr *find_mr(struct xv_call *call, struct xv_qp *qp, u32 handle)
+static struct xv_mr *find_mr(struct xv_call *call, struct xv_file *file,
+			     u32 handle)
 {
 	struct xv_uobj *obj;
 
@@ -90,18 +72,18 @@ static struct xv_mr *find_mr(struct xv_call *call, struct xv_qp *qp, u32 handle)
 			return NULL;
 		return xv_to_mr(op->obj);
 	}
-	obj = xv_uobj_peek(qp->uobj.file, handle, XV_OBJ_MR);
+	obj = xv_uobj_peek(file, handle, XV_OBJ_MR);
 	return obj ? xv_to_mr(obj) : NULL;
 }
 
-static u16 build_sge(struct xv_call *call, struct xv_qp *qp,
+static u16 build_sge(struct xv_call *call, const struct xv_uobj *pd,
 		     const struct xv_sge *sge, u32 need, struct ib_sge *out)
 {
-	struct xv_mr *mr = find_mr(call, qp, sge->mr);
+	struct xv_mr *mr = find_mr(call, pd->file, sge->mr);
 
 	if (!mr)
 		return XV_R_NO_HANDLE;
-	if (READ_ONCE(mr->edges[0].parent) != xv_qp_pd(qp))
+	if (READ_ONCE(mr->edges[0].parent) != pd)
 		return XV_R_MISMATCH;
 	if (sge->length > mr->length || sge->offset > mr->length - sge->length)
 		return XV_R_RANGE;
@@ -114,7 +96,7 @@ static u16 build_sge(struct xv_call *call, struct xv_qp *qp,
 }
 
 /* Pieces without bytes are left out: to some hardware they mean 2 GiB. */
-static u16 build_sges(struct xv_call *call, struct xv_qp *qp,
+static u16 build_sges(struct xv_call *call, const struct xv_uobj *pd,
 		      const struct xv_sge *sges, u32 num, u32 need,
 		      struct ib_sge *out, int *num_out, u64 *bytes)
 {
@@ -124,7 +106,7 @@ static u16 build_sges(struct xv_call *call, struct xv_qp *qp,
 	*num_out = 0;
 	*bytes = 0;
 	for (i = 0; i < num; i++) {
-		reason = build_sge(call, qp, &sges[i], need, &out[*num_out]);
+		reason = build_sge(call, pd, &sges[i], need, &out[*num_out]);
 		if (reason)
 			return reason;
 		if (!sges[i].length)
@@ -277,8 +259,8 @@ static u16 build_send(struct xv_qp *qp, const struct xv_send *e,
 	}
 	if (e->inline_len || e->num_sge > qp->send_sge)
 		return XV_R_LENGTH;
-	reason = build_sges(NULL, qp, e->sge, e->num_sge, need, w->sge,
-			    &w->wr.num_sge, bytes);
+	reason = build_sges(NULL, xv_qp_pd(qp), e->sge, e->num_sge, need,
+			    w->sge, &w->wr.num_sge, bytes);
 	if (reason)
 		return reason;
 	/* The device would drop it and call that a success. */
@@ -291,18 +273,29 @@ static u16 build_send(struct xv_qp *qp, const struct xv_send *e,
 	return e->remote_addr & 7 ? XV_R_RANGE : 0;
 }
 
-static u16 build_recv(struct xv_call *call, struct xv_qp *qp,
-		      const struct xv_recv *e, struct xv_recv_wr *w)
+/**
+ * xv_build_recv - check one receive and make a work request of it
+ * @call: the call whose operations the pieces may name, or NULL
+ * @pd: protection domain of the queue
+ * @max_sge: pieces that the queue allows
+ * @e: the entry, our own copy
+ * @w: is filled, but for its wr_id
+ *
+ * Context: RCU read section, which keeps the regions until it is posted.
+ * Return: 0 or enum xv_reason.
+ */
+u16 xv_build_recv(struct xv_call *call, const struct xv_uobj *pd, u32 max_sge,
+		  const struct xv_recv *e, struct xv_recv_wr *w)
 {
 	u64 bytes;
 
 	if (e->reserved)
 		return XV_R_RESERVED;
-	if (e->num_sge > qp->recv_sge)
+	if (e->num_sge > max_sge)
 		return XV_R_LENGTH;
 	w->wr.next = NULL;
 	w->wr.sg_list = w->sge;
-	return build_sges(call, qp, e->sge, e->num_sge, XV_ACCESS_LOCAL_WRITE,
+	return build_sges(call, pd, e->sge, e->num_sge, XV_ACCESS_LOCAL_WRITE,
 			  w->sge, &w->wr.num_sge, &bytes);
 }
 
@@ -539,9 +532,9 @@ void xv_qp_post_early(struct xv_qp *qp)
 	if (qp->sq.posted == qp->sq.taken)
 		return;
 	/* Commit may not fail, and this is one page. */
-	scratch = scratch_get(qp->uobj.file, __GFP_NOFAIL);
+	scratch = xv_scratch_get(qp->uobj.file, __GFP_NOFAIL);
 	post_early(qp, scratch);
-	scratch_put(qp->uobj.file, scratch);
+	xv_scratch_put(qp->uobj.file, scratch);
 }
 
 static void reap_once(struct xv_cq *cq)
@@ -622,7 +615,8 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 				       sizeof(entry));
 			/* Nothing may be fetched again. */
 			barrier();
-			*reason = build_recv(call, qp, &entry, w);
+			*reason = xv_build_recv(call, xv_qp_pd(qp),
+						qp->recv_sge, &entry, w);
 			if (*reason)
 				break;
 			shadow->wr_id = entry.wr_id;
@@ -671,13 +665,13 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 	*done = 0;
 	if (num > xv_queue_free(&qp->rq))
 		return XV_R_QUEUE_FULL;
-	scratch = scratch_get(call->file, 0);
+	scratch = xv_scratch_get(call->file, 0);
 	if (!scratch)
 		return XV_R_MEMORY;
 	mutex_lock(&qp->lock);
 	*done = post_recvs(call, qp, scratch, recvs, num, &reason);
 	mutex_unlock(&qp->lock);
-	scratch_put(call->file, scratch);
+	xv_scratch_put(call->file, scratch);
 	return reason;
 }
 
@@ -688,6 +682,8 @@ static u16 submit_recvs(struct xv_qp *qp, union xv_scratch *scratch,
 	u16 reason = 0;
 	u32 max, i;
 
+	if (qp->srq)
+		return XV_R_HAS_SRQ;
 	if (what->num_recv > xv_queue_free(q))
 		reap_once(q->cq);
 	max = min(what->num_recv, xv_queue_free(q));
@@ -721,7 +717,7 @@ static u16 submit_recvs(struct xv_qp *qp, union xv_scratch *scratch,
 void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
 {
 	struct xv_file *file = qp->uobj.file;
-	union xv_scratch *scratch = scratch_get(file, 0);
+	union xv_scratch *scratch = xv_scratch_get(file, 0);
 	u16 reason = XV_R_MEMORY;
 
 	if (!scratch)
@@ -741,7 +737,7 @@ void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
 	}
 out_unlock:
 	mutex_unlock(&qp->lock);
-	scratch_put(file, scratch);
+	xv_scratch_put(file, scratch);
 out_reason:
 	what->reason = reason;
 	what->err = reason ? xv_reason_errno(reason) : 0;

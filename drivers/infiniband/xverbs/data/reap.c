@@ -9,8 +9,9 @@
  * covers polling, translating and publishing. The driver's completion handler,
  * which may be called with locks of the driver held, only wakes and queues.
  *
- * A queue pair is found by its handle in wr_id; wc->qp is never looked at,
- * since software devices leave entries of destroyed queue pairs behind.
+ * A queue pair is found by its handle in wr_id. What wc->qp points to is never
+ * looked at, since software devices leave entries of destroyed queue pairs
+ * behind; how the queue pair of an SRQ's receive is found stands in srq.c.
  */
 #include <linux/sched.h>
 #include "../core/txn.h"
@@ -96,37 +97,61 @@ static bool is_new(const struct xv_qp *qp)
  * Hand a completion to the user, or hold it until there is room and its queue
  * pair is published. There is always room to hold it: a slot becomes free only
  * when its completion lies in the ring, and the depths of all queues together
- * fit the array.
+ * fit the array. Returns where it is held, or NULL.
  */
-static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
-		 const struct xv_wc *wc)
+static struct xv_held *put_or_hold(struct xv_reaper *r, const struct xv_qp *qp,
+				   const struct xv_wc *wc)
 {
 	struct xv_cq *cq = r->cq;
 	struct xv_held *held;
 
 	/* Its transaction has failed: nobody knows this queue pair. */
 	if (is_new(qp) && READ_ONCE(qp->dead))
-		return;
+		return NULL;
 	if (r->room && !cq->held_num && !is_new(qp)) {
 		put_ring(r, wc);
-		return;
+		return NULL;
 	}
 	held = &cq->held[(cq->held_first + cq->held_num) % cq->cqe];
 	held->wc = *wc;
-	held->done = q->polled;
 	held->gen = qp->gen;
 	cq->held_num++;
-	q->held++;
 	cq->overflow = true;
 	WRITE_ONCE(cq->ring->flags, XV_CQ_OVERFLOW);
+	return held;
+}
+
+static void emit(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
+		 const struct xv_wc *wc)
+{
+	struct xv_held *held = put_or_hold(r, qp, wc);
+
+	if (!held)
+		return;
+	held->srq = NULL;
+	held->done = q->polled;
+	q->held++;
+}
+
+static void emit_shared(struct xv_reaper *r, struct xv_srq *srq, u16 slot,
+			const struct xv_qp *qp, const struct xv_wc *wc)
+{
+	struct xv_held *held = put_or_hold(r, qp, wc);
+
+	if (held) {
+		held->srq = srq;
+		held->done = slot;
+	} else {
+		xv_srq_free_slot(srq, slot);
+	}
 }
 
 /*
  * The queue pair behind a completion. It stays as long as the CQ mutex is
  * held: taking it away needs the mutex to clear @attached.
  */
-static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, u16 gen,
-				   bool recv, struct xv_qp **qpp)
+static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, bool recv,
+				   struct xv_qp **qpp)
 {
 	struct xv_queue *q = NULL;
 	struct xv_uobj *obj;
@@ -137,7 +162,7 @@ static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, u16 gen,
 	if (obj && obj->type->id == XV_OBJ_QP) {
 		qp = xv_to_qp(obj);
 		q = recv ? &qp->rq : &qp->sq;
-		if (q->cq != cq || !q->attached || qp->gen != gen)
+		if (q->cq != cq || !q->attached)
 			q = NULL;
 		*qpp = qp;
 	}
@@ -147,7 +172,8 @@ static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, u16 gen,
 
 /*
  * What is held goes first. A queue pair that is not found has been reset, or
- * could not be destroyed: its completions are dropped.
+ * could not be destroyed: its completions are dropped. To receives of an SRQ a
+ * reset means nothing.
  */
 static void move_held(struct xv_reaper *r)
 {
@@ -158,12 +184,17 @@ static void move_held(struct xv_reaper *r)
 	while (cq->held_num && r->room) {
 		struct xv_held *held = &cq->held[cq->held_first];
 
-		q = find_queue(cq, held->wc.qp, held->gen,
-			       held->wc.flags & XV_WC_RECV, &qp);
+		q = find_queue(cq, held->wc.qp, held->wc.flags & XV_WC_RECV,
+			       &qp);
+		if (q && !held->srq && qp->gen != held->gen)
+			q = NULL;
 		if (q && is_new(qp))
 			break;
-		if (q) {
+		if (q)
 			put_ring(r, &held->wc);
+		if (held->srq) {
+			xv_srq_free_slot(held->srq, held->done);
+		} else if (q) {
 			q->held--;
 			set_done(q, q->held ? held->done : q->polled);
 		}
@@ -242,33 +273,47 @@ static void fill_datagram(struct xv_wc *wc, const struct ib_wc *ibwc)
 		wc->flags |= XV_WC_GRH;
 }
 
+static void fill_recv(struct xv_wc *wc, const struct xv_qp *qp,
+		      const struct ib_wc *ibwc)
+{
+	wc->flags = XV_WC_RECV;
+	if (ibwc->status != IB_WC_SUCCESS)
+		return;
+	if (ibwc->wc_flags & IB_WC_WITH_IMM) {
+		wc->flags |= XV_WC_WITH_IMM;
+		wc->imm_data = (__force u32)ibwc->ex.imm_data;
+	}
+	if (ibwc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		wc->flags |= XV_WC_RDMA;
+	if (qp->type == XV_QPT_UD)
+		fill_datagram(wc, ibwc);
+}
+
+static void fill_wc(struct xv_wc *wc, u64 wr_id, const struct xv_qp *qp,
+		    const struct ib_wc *ibwc)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = wr_id;
+	wc->qp = qp->uobj.handle;
+	wc->status = wc_status(ibwc->status);
+	/* Of an error only status and vendor_err are valid. */
+	if (ibwc->status == IB_WC_SUCCESS)
+		wc->byte_len = ibwc->byte_len;
+	else
+		wc->vendor_err = ibwc->vendor_err;
+}
+
 static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
 			struct xv_qp *qp, const struct xv_shadow *shadow,
 			const struct ib_wc *ibwc)
 {
-	struct xv_wc wc = {
-		.wr_id = shadow->wr_id,
-		.qp = qp->uobj.handle,
-		.status = wc_status(ibwc->status),
-		.opcode = shadow->opcode,
-		.flags = q->recv ? XV_WC_RECV : 0,
-	};
+	struct xv_wc wc;
 
-	if (ibwc->status != IB_WC_SUCCESS) {
-		/* Of an error only status and vendor_err are valid. */
-		wc.vendor_err = ibwc->vendor_err;
-		emit(r, q, qp, &wc);
-		return;
-	}
-	wc.byte_len = ibwc->byte_len;
-	if (q->recv && ibwc->wc_flags & IB_WC_WITH_IMM) {
-		wc.flags |= XV_WC_WITH_IMM;
-		wc.imm_data = (__force u32)ibwc->ex.imm_data;
-	}
-	if (q->recv && ibwc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-		wc.flags |= XV_WC_RDMA;
-	if (q->recv && qp->type == XV_QPT_UD)
-		fill_datagram(&wc, ibwc);
+	fill_wc(&wc, shadow->wr_id, qp, ibwc);
+	if (q->recv)
+		fill_recv(&wc, qp, ibwc);
+	else
+		wc.opcode = shadow->opcode;
 	emit(r, q, qp, &wc);
 }
 
@@ -299,17 +344,62 @@ static void note_receive(struct xv_qp *qp)
 	xv_event_raise(&qp->events, XV_EV_COMM_ESTABLISHED);
 }
 
+/*
+ * What a receive of an SRQ ended with: has that failed the queue pair? With an
+ * unreliable one a message that does not fit ends a receive as an error, and
+ * nothing else: it can not be put back.
+ */
+static bool fails_qp(const struct xv_qp *qp, enum ib_wc_status status)
+{
+	if (qp->type == XV_QPT_RC)
+		return status != IB_WC_SUCCESS;
+	return status != IB_WC_SUCCESS && status != IB_WC_REM_INV_REQ_ERR &&
+	       status != IB_WC_REM_ACCESS_ERR;
+}
+
+static void reap_shared(struct xv_reaper *r, struct xv_srq *srq,
+			const struct ib_wc *ibwc)
+{
+	struct xv_qp *qp = xv_srq_find_qp(r->cq, ibwc->qp);
+	u16 slot = ibwc->wr_id & (XV_WRID_RECV - 1);
+	struct xv_wc wc;
+	u64 wr_id;
+
+	if (qp && qp->srq != srq)
+		qp = NULL;
+	if (!xv_srq_end(srq, ibwc->wr_id, qp, &wr_id))
+		return;
+	/* The queue pair is being destroyed. */
+	if (!qp) {
+		xv_srq_free_slot(srq, slot);
+		return;
+	}
+	if (fails_qp(qp, ibwc->status))
+		xv_qp_failed(qp);
+	else if (ibwc->status == IB_WC_SUCCESS)
+		note_receive(qp);
+	fill_wc(&wc, wr_id, qp, ibwc);
+	fill_recv(&wc, qp, ibwc);
+	emit_shared(r, srq, slot, qp, &wc);
+}
+
 static void reap_one(struct xv_reaper *r, const struct ib_wc *ibwc)
 {
 	u16 slot = ibwc->wr_id & (XV_WRID_RECV - 1);
 	bool recv = ibwc->wr_id & XV_WRID_RECV;
 	struct xv_shadow *shadow;
+	struct xv_srq *srq;
 	struct xv_queue *q;
 	struct xv_qp *qp;
 	u32 n;
 
-	q = find_queue(r->cq, ibwc->wr_id >> 32, ibwc->wr_id >> 16, recv, &qp);
-	if (!q)
+	srq = recv ? xv_srq_of_cq(r->cq, ibwc->wr_id >> 32) : NULL;
+	if (srq) {
+		reap_shared(r, srq, ibwc);
+		return;
+	}
+	q = find_queue(r->cq, ibwc->wr_id >> 32, recv, &qp);
+	if (!q || qp->gen != (u16)(ibwc->wr_id >> 16))
 		return;
 	/* Queues complete in order: entries before it have ended well. */
 	n = ((slot - q->polled) & q->mask) + 1;
@@ -483,8 +573,12 @@ static void drop_held(struct xv_queue *q, struct xv_qp *qp)
 		u32 dst = (cq->held_first + to) % cq->cqe;
 
 		if (cq->held[src].wc.qp == qp->uobj.handle &&
-		    !(cq->held[src].wc.flags & XV_WC_RECV) == !q->recv)
+		    !(cq->held[src].wc.flags & XV_WC_RECV) == !q->recv) {
+			if (cq->held[src].srq)
+				xv_srq_free_slot(cq->held[src].srq,
+						 cq->held[src].done);
 			continue;
+		}
 		cq->held[dst] = cq->held[src];
 		to++;
 	}
@@ -515,6 +609,8 @@ void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp)
 	mutex_lock(&cq->lock);
 	xv_cq_reap(cq);
 	q->attached = false;
+	if (q->recv && qp->srq)
+		xv_srq_remove_qp(qp);
 	drop_held(q, qp);
 	moved = move_on(cq);
 	mutex_unlock(&cq->lock);
@@ -564,12 +660,18 @@ void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 	mutex_lock(&q->cq->lock);
 	/* What the driver has left of them takes no room from the next ones. */
 	xv_cq_reap(q->cq);
+	if (q->recv && qp->srq) {
+		/* Receives of an SRQ that have ended belong to the user. */
+		xv_srq_restart(qp);
+		goto out_unlock;
+	}
 	drop_held(q, qp);
 	q->posted = q->taken;
 	q->polled = q->taken;
 	q->ours = 0;
 	q->unsignaled = 0;
 	set_done(q, q->taken);
+out_unlock:
 	mutex_unlock(&q->cq->lock);
 }
 

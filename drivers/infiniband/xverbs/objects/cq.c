@@ -65,6 +65,8 @@ static int cq_create(struct xv_call *call, struct xv_opx *op)
 
 	mutex_init(&cq->lock);
 	init_waitqueue_head(&cq->wait);
+	cq->srqs = RB_ROOT;
+	cq->srq_qps = RB_ROOT;
 	INIT_WORK(&cq->work, xv_cq_work);
 	xv_evsource_init(&cq->events, op, op->obj, cq->nodes, kinds,
 			 ARRAY_SIZE(kinds));

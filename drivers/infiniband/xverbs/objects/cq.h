@@ -8,19 +8,25 @@
 #define _XV_OBJECTS_CQ_H
 
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../core/event.h"
 #include "../data/area.h"
 
+struct xv_srq;
+
 /**
  * struct xv_held - a completion for which the ring had no room
  * @wc: the completion
- * @done: what the queue's count of free slots becomes when it lies in the ring
+ * @srq: the receive is one of this SRQ; held by the queue pair
+ * @done: what the queue's count of free slots becomes when it lies in the ring;
+ *	of an SRQ: the slot which becomes free then
  * @gen: generation of the queue pair
  */
 struct xv_held {
 	struct xv_wc wc;
+	struct xv_srq *srq;
 	u32 done;
 	u16 gen;
 };
@@ -32,14 +38,17 @@ struct xv_held {
  * @uobj: the object
  * @ibcq: the hardware object
  * @lock: the CQ mutex: one reaper at a time; protects all below but what says
- *	otherwise. Lock order of the data path, outermost first: xv_qp.lock
- *	(ring mutex), xv_cq.lock, xv_eventq.lock (spin). One of a kind at a time
+ *	otherwise. Lock order of the data path, outermost first: xv_qp.lock or
+ *	xv_srq.lock (ring mutex), xv_cq.lock, xv_srq.slots_lock (spin),
+ *	xv_eventq.lock (spin). One of a kind at a time
  * @chunk: its part of an area
  * @ring: head of the ring
  * @entries: the ring
  * @mask: entries - 1
  * @cqe: depth as asked for
  * @attached: sum of the depths of all attached queues, at most @cqe
+ * @srqs: SRQs of the queue pairs that receive here, by handle; see data/srq.c
+ * @srq_qps: these queue pairs, by the address of their hardware object
  * @tail: completions put into the ring; the shared copy is never read back
  * @held: completions that did not fit, or whose queue pair is not published
  *	yet, and those that came after them; @cqe of them at most
@@ -67,6 +76,8 @@ struct xv_cq {
 	u32 mask;
 	u32 cqe;
 	u32 attached;
+	struct rb_root srqs;
+	struct rb_root srq_qps;
 	u32 tail;
 	struct xv_held *held;
 	u32 held_first;

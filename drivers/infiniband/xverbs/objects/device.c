@@ -11,6 +11,7 @@
 #include "../core/txn.h"
 #include "../device.h"
 #include "objects.h"
+#include "srq.h"
 
 static int device_query(struct xv_call *call, struct xv_opx *op)
 {
@@ -46,6 +47,11 @@ static int device_query(struct xv_call *call, struct xv_opx *op)
 	spin_lock(&file->graph);
 	memcpy(info->objects, file->counts, sizeof(info->objects));
 	spin_unlock(&file->graph);
+	if (xv_srq_possible(ibdev)) {
+		info->max_srq_wr = min_t(u32, attrs->max_srq_wr, XV_MAX_SRQ_WR);
+		info->max_srq_sge = min_t(u32, attrs->max_srq_sge,
+					  XV_MAX_RECV_SGE);
+	}
 	ret = xv_result(call, op, info, sizeof(*info));
 	kfree(info);
 	return ret;

@@ -16,5 +16,6 @@ extern const struct xv_type xv_type_mr;
 extern const struct xv_type xv_type_cq;
 extern const struct xv_type xv_type_qp;
 extern const struct xv_type xv_type_ah;
+extern const struct xv_type xv_type_srq;
 
 #endif /* _XV_OBJECTS_H */

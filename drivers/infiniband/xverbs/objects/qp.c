@@ -14,9 +14,6 @@
 #include "qp.h"
 #include "qp_state.h"
 
-/* What a driver is taken to need for one work request, for the file's budget. */
-#define XV_WQE_BYTES	256
-
 static const u16 qp_event_kinds[XV_QP_NUM_EVENTS] = {
 	XV_EV_QP_FATAL, XV_EV_QP_REQUEST_ERROR, XV_EV_QP_ACCESS_ERROR,
 	XV_EV_COMM_ESTABLISHED, XV_EV_QP_LAST_WQE,
@@ -58,10 +55,17 @@ static int qp_read_caps(struct xv_call *call, struct xv_opx *op,
 {
 	struct ib_device_attr *attrs = &call->ibdev->attrs;
 
+	if (qp->srq && xv_value(op, XV_GRP_CAPS, XV_CAPS_RECV_WR, 0))
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_RECV_WR,
+			       XV_R_HAS_SRQ, 0);
+	if (qp->srq && xv_slot(op, XV_GRP_CAPS, XV_CAPS_RECV_SGE))
+		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_RECV_SGE,
+			       XV_R_HAS_SRQ, 0);
 	qp->sq.depth = xv_value(op, XV_GRP_CAPS, XV_CAPS_SEND_WR, 0);
 	qp->rq.depth = xv_value(op, XV_GRP_CAPS, XV_CAPS_RECV_WR, 0);
 	qp->send_sge = xv_value(op, XV_GRP_CAPS, XV_CAPS_SEND_SGE, 1);
-	qp->recv_sge = xv_value(op, XV_GRP_CAPS, XV_CAPS_RECV_SGE, 1);
+	qp->recv_sge = qp->srq ? 0 : xv_value(op, XV_GRP_CAPS,
+					      XV_CAPS_RECV_SGE, 1);
 	if (qp->sq.depth > attrs->max_qp_wr)
 		return xv_fail(call, op, XV_GRP_CAPS, XV_CAPS_SEND_WR,
 			       XV_R_RANGE, attrs->max_qp_wr);
@@ -121,26 +125,46 @@ static int qp_attach(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 {
 	int ret;
 
-	if (!xv_queue_attach(&qp->sq)) {
-		if (!xv_queue_attach(&qp->rq))
-			return 0;
-		xv_queue_detach(&qp->sq, qp);
-		xv_queue_release(&qp->sq);
+	if (xv_queue_attach(&qp->sq))
+		return xv_fail_obj(call, op, XV_GRP_CAPS, XV_CAPS_SEND_WR,
+				   XV_R_CQ_SPACE, &qp->sq.cq->uobj);
+	if (xv_queue_attach(&qp->rq)) {
 		ret = xv_fail_obj(call, op, XV_GRP_CAPS, XV_CAPS_RECV_WR,
 				  XV_R_CQ_SPACE, &qp->rq.cq->uobj);
-	} else {
-		ret = xv_fail_obj(call, op, XV_GRP_CAPS, XV_CAPS_SEND_WR,
-				  XV_R_CQ_SPACE, &qp->sq.cq->uobj);
+		goto err_send;
 	}
+	if (!qp->srq)
+		return 0;
+	ret = xv_srq_attach(qp);
+	if (!ret)
+		return 0;
+	if (ret == -ENOSPC)
+		ret = xv_fail_obj(call, op, XV_GRP_OBJECT, XV_OBJECT_SRQ,
+				  XV_R_CQ_SPACE, &qp->rq.cq->uobj);
+	else
+		ret = xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
+	xv_queue_detach(&qp->rq, qp);
+	xv_queue_release(&qp->rq);
+err_send:
+	xv_queue_detach(&qp->sq, qp);
+	xv_queue_release(&qp->sq);
 	return ret;
+}
+
+/* The room in the CQs, once the hardware is gone. */
+static void qp_release(struct xv_qp *qp)
+{
+	xv_queue_release(&qp->sq);
+	xv_queue_release(&qp->rq);
+	if (qp->srq)
+		xv_srq_release(qp);
 }
 
 static void qp_unattach(struct xv_qp *qp)
 {
 	xv_queue_detach(&qp->sq, qp);
 	xv_queue_detach(&qp->rq, qp);
-	xv_queue_release(&qp->sq);
-	xv_queue_release(&qp->rq);
+	qp_release(qp);
 }
 
 static int qp_events(struct xv_opx *op, struct xv_qp *qp)
@@ -170,6 +194,7 @@ static void qp_info(struct xv_qp *qp, struct xv_qp_info *info)
 	info->pd = xv_qp_pd(qp)->handle;
 	info->send_cq = qp->sq.cq->uobj.handle;
 	info->recv_cq = qp->rq.cq->uobj.handle;
+	info->srq = qp->srq ? qp->srq->uobj.handle : 0;
 	info->restrack_id = qp->ibqp->res.id;
 	mutex_lock(&qp->lock);
 	info->state = xv_qp_state(qp);
@@ -202,6 +227,7 @@ static struct ib_qp *qp_create_hw(struct xv_call *call, struct xv_qp *qp)
 		.qp_context = qp,
 		.send_cq = qp->sq.cq->ibcq,
 		.recv_cq = qp->rq.cq->ibcq,
+		.srq = qp->srq ? qp->srq->ibsrq : NULL,
 		.cap = {
 			.max_send_wr = qp->sq.depth,
 			.max_recv_wr = qp->rq.depth,
@@ -219,6 +245,21 @@ static struct ib_qp *qp_create_hw(struct xv_call *call, struct xv_qp *qp)
 	if (!IS_ERR(ibqp))
 		qp->can_inline = attr.cap.max_inline_data >= XV_MAX_INLINE;
 	return ibqp;
+}
+
+static int qp_find_srq(struct xv_call *call, struct xv_opx *op,
+		       struct xv_qp *qp)
+{
+	struct xv_uobj *srq = xv_handle(op, XV_OBJECT_SRQ);
+
+	if (!srq)
+		return 0;
+	qp->srq = xv_to_srq(srq);
+	/* Verbs allow another PD; but rxe looks memory up in the queue pair's. */
+	if (xv_srq_pd(qp->srq) != xv_handle(op, XV_OBJECT_PD))
+		return xv_fail_obj(call, op, XV_GRP_OBJECT, XV_OBJECT_SRQ,
+				   XV_R_MISMATCH, srq);
+	return 0;
 }
 
 static int qp_create(struct xv_call *call, struct xv_opx *op)
@@ -240,6 +281,9 @@ static int qp_create(struct xv_call *call, struct xv_opx *op)
 	qp->port = 1;
 	qp->gen = get_random_u32();
 	qp->sq_psn = get_random_u32() & 0xffffff;
+	ret = qp_find_srq(call, op, qp);
+	if (ret)
+		return ret;
 	ret = qp_read_caps(call, op, qp);
 	if (ret)
 		return ret;
@@ -258,6 +302,8 @@ static int qp_create(struct xv_call *call, struct xv_opx *op)
 	xv_uobj_link(op->obj, XV_QP_EDGE_PD, xv_handle(op, XV_OBJECT_PD));
 	xv_uobj_link(op->obj, XV_QP_EDGE_SEND_CQ, send_cq);
 	xv_uobj_link(op->obj, XV_QP_EDGE_RECV_CQ, recv_cq);
+	if (qp->srq)
+		xv_uobj_link(op->obj, XV_QP_EDGE_SRQ, &qp->srq->uobj);
 	ibqp = qp_create_hw(call, qp);
 	if (IS_ERR(ibqp)) {
 		qp_unattach(qp);
@@ -265,6 +311,8 @@ static int qp_create(struct xv_call *call, struct xv_opx *op)
 	}
 	qp->ibqp = ibqp;
 	op->obj->hw = true;
+	if (qp->srq)
+		xv_srq_add_qp(qp);
 	mutex_lock(&qp->lock);
 	ret = xv_qp_init(call, op, qp);
 	mutex_unlock(&qp->lock);
@@ -305,6 +353,9 @@ static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
 	u32 done;
 	int ret;
 
+	if (qp->srq)
+		return xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS,
+			       XV_R_HAS_SRQ, 0);
 	if (num > xv_queue_free(&qp->rq))
 		return xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS,
 			       XV_R_LENGTH, xv_queue_free(&qp->rq) *
@@ -325,6 +376,9 @@ static bool qp_is_busy(const struct xv_qp *qp)
 {
 	if (qp->state == XV_QPS_RESET || !qp->sq.attached)
 		return false;
+	/* What it takes from its SRQ from now on would be lost to the others. */
+	if (qp->srq)
+		return true;
 	return qp->sq.polled != qp->sq.posted || qp->rq.polled != qp->rq.posted;
 }
 
@@ -348,8 +402,7 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 	ret = ib_destroy_qp_user(qp->ibqp, NULL);
 	if (ret)
 		return ret;
-	xv_queue_release(&qp->sq);
-	xv_queue_release(&qp->rq);
+	qp_release(qp);
 	return 0;
 }
 
@@ -426,6 +479,8 @@ static const struct xv_attr_spec new_object_attrs[] = {
 	  .type = XV_OBJ_CQ, .required = true },
 	{ .id = XV_OBJECT_RECV_CQ, .name = "recv_cq", .kind = XV_K_READ,
 	  .type = XV_OBJ_CQ },
+	{ .id = XV_OBJECT_SRQ, .name = "srq", .kind = XV_K_READ,
+	  .type = XV_OBJ_SRQ },
 };
 
 static const struct xv_attr_spec destroy_object_attrs[] = {

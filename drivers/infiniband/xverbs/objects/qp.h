@@ -11,6 +11,7 @@
 #include "../core/event.h"
 #include "../data/area.h"
 #include "cq.h"
+#include "srq.h"
 
 /* Flags of struct xv_shadow. */
 #define XV_SHADOW_TELL	BIT(0)	/* the user wants to see the completion */
@@ -75,13 +76,14 @@ enum xv_qp_edge {
 	XV_QP_EDGE_PD,
 	XV_QP_EDGE_SEND_CQ,
 	XV_QP_EDGE_RECV_CQ,
+	XV_QP_EDGE_SRQ,
 	XV_QP_NUM_EDGES,
 };
 
 /**
  * struct xv_qp - a queue pair
  * @uobj: the object
- * @edges: to PD and CQs
+ * @edges: to PD, CQs and SRQ
  * @ibqp: the hardware object
  * @lock: the ring mutex: consuming entries, and changes of state
  * @chunk: its part of an area
@@ -89,7 +91,13 @@ enum xv_qp_edge {
  * @sends: send ring
  * @recvs: receive ring
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue; of depth 0 if it has an SRQ
+ * @srq: shared receive queue, or NULL
+ * @srq_use: what it shares with others of the same SRQ and receive CQ
+ * @srq_link: in xv_srq.qps
+ * @srq_node: in xv_cq.srq_qps of the receive CQ, unless it is empty
+ * @recv_order: it has taken no receive before this one which has not ended; see
+ *	data/srq.c; under xv_srq.slots_lock
  * @state: enum xv_qp_state; under @lock
  * @type: enum xv_qp_type
  * @gen: generation: completions of another one are dropped; under @lock and
@@ -124,6 +132,11 @@ struct xv_qp {
 	struct xv_recv *recvs;
 	struct xv_queue sq;
 	struct xv_queue rq;
+	struct xv_srq *srq;
+	struct xv_srq_use *srq_use;
+	struct list_head srq_link;
+	struct rb_node srq_node;
+	u64 recv_order;
 	u8 state;
 	u8 type;
 	u16 gen;
