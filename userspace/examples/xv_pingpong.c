@@ -8,29 +8,22 @@
  * Everything is set up by one ioctl, the first receives included, and connected
  * by one more. After that each turn is one "submit and wait".
  *
- * The exchange over TCP: each side tells "LID:QPN:PSN:GID" in hexadecimal, the
- * client first; the server connects its queue pair before it answers; then the
- * client says "done". PSNs mean nothing to datagrams.
+ * Addresses are exchanged over TCP, see exchange.h. PSNs mean nothing to
+ * datagrams.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <json.h>
-#include <netdb.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 #include <xverbs.h>
+#include "exchange.h"
 
 #define WRID_RECV	1
 #define WRID_SEND	2
-#define MSG_FORMAT	"%04x:%06x:%06x:%32s"
-#define MSG_SIZE	sizeof("0000:000000:000000:" \
-			       "00000000000000000000000000000000")
 /* What one transaction can carry beside everything else. */
 #define MAX_RX_DEPTH	900
 /* Of the stock program. */
@@ -53,13 +46,6 @@ struct options {
 	bool json;
 };
 
-struct address {
-	unsigned int lid;
-	unsigned int qpn;
-	unsigned int psn;
-	uint8_t gid[16];
-};
-
 struct pingpong {
 	const struct options *opt;
 	struct xv_ctx *ctx;
@@ -69,7 +55,7 @@ struct pingpong {
 	struct xv_cq cq;
 	struct xv_qp qp;
 	struct xv_ah ah;	/* datagrams: the peer */
-	uint32_t peer_qpn;
+	struct address peer;
 	struct xv_port_info port;
 	unsigned int grh;	/* bytes before the data of a receive */
 	uint8_t *send_buf;
@@ -86,12 +72,6 @@ struct pingpong {
 	uint64_t destroy_ioctls;
 	uint64_t errors;	/* messages with wrong content */
 };
-
-static int fail(const char *what, int err)
-{
-	fprintf(stderr, "xv_pingpong: %s: %s\n", what, strerror(err));
-	return -1;
-}
 
 static int fail_txn(const struct pingpong *p, const struct xv_tx *tx)
 {
@@ -272,17 +252,17 @@ static void add_connect_ud(struct pingpong *p, const struct address *peer)
 					     .port = p->opt->ib_port));
 }
 
-static int connect_qp(struct pingpong *p, const struct address *peer)
+static int connect_qp(void *arg)
 {
+	struct pingpong *p = arg;
 	uint64_t before = xv_num_ioctls(p->ctx);
 
 	if (p->opt->type == XV_QPT_UD)
-		add_connect_ud(p, peer);
+		add_connect_ud(p, &p->peer);
 	else
-		add_connect(p, peer);
+		add_connect(p, &p->peer);
 	if (xv_txn_commit(p->tx, NULL))
 		return fail_txn(p, p->tx);
-	p->peer_qpn = peer->qpn;
 	p->connect_ioctls = xv_num_ioctls(p->ctx) - before;
 	return 0;
 }
@@ -303,188 +283,6 @@ static int tear_down(struct pingpong *p)
 	return 0;
 }
 
-/* ---- exchange -------------------------------------------------------- */
-
-static void print_address(const char *who, const struct address *a, FILE *out)
-{
-	char gid[INET6_ADDRSTRLEN];
-
-	inet_ntop(AF_INET6, a->gid, gid, sizeof(gid));
-	fprintf(out, "  %s address:  LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s\n",
-		who, a->lid, a->qpn, a->psn, gid);
-}
-
-static int write_all(int fd, const void *buf, size_t len)
-{
-	const char *p = buf;
-
-	while (len) {
-		ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail("send to the peer", n ? errno : EPIPE);
-		p += n;
-		len -= n;
-	}
-	return 0;
-}
-
-static int read_all(int fd, void *buf, size_t len)
-{
-	char *p = buf;
-
-	while (len) {
-		ssize_t n = recv(fd, p, len, 0);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return fail("receive from the peer",
-				    n ? errno : ECONNRESET);
-		p += n;
-		len -= n;
-	}
-	return 0;
-}
-
-static int send_address(int fd, const struct address *me)
-{
-	char msg[MSG_SIZE], gid[33];
-	unsigned int i;
-
-	for (i = 0; i < 16; i++)
-		snprintf(gid + 2 * i, 3, "%02x", me->gid[i]);
-	snprintf(msg, sizeof(msg), MSG_FORMAT, me->lid & 0xffff,
-		 me->qpn & 0xffffff, me->psn & 0xffffff, gid);
-	return write_all(fd, msg, sizeof(msg));
-}
-
-static int read_address(int fd, struct address *peer)
-{
-	char msg[MSG_SIZE], gid[33];
-	unsigned int i;
-
-	if (read_all(fd, msg, sizeof(msg)))
-		return -1;
-	msg[sizeof(msg) - 1] = 0;
-	if (sscanf(msg, "%x:%x:%x:%32s", &peer->lid, &peer->qpn, &peer->psn,
-		   gid) != 4 || strlen(gid) != 32)
-		return fail("address of the peer", EPROTO);
-	for (i = 0; i < 16; i++) {
-		unsigned int byte;
-
-		if (sscanf(gid + 2 * i, "%2x", &byte) != 1)
-			return fail("GID of the peer", EPROTO);
-		peer->gid[i] = byte;
-	}
-	return 0;
-}
-
-/* Returns a connected socket or -1. */
-static int tcp_connect(const struct options *opt)
-{
-	const struct timespec pause = { .tv_nsec = 100 * 1000 * 1000 };
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *res, *ai;
-	unsigned int tries = 50;
-	char port[16];
-	int fd, err, ret;
-
-	snprintf(port, sizeof(port), "%u", opt->tcp_port);
-	ret = getaddrinfo(opt->server, port, &hints, &res);
-	if (ret) {
-		fprintf(stderr, "xv_pingpong: %s: %s\n", opt->server,
-			gai_strerror(ret));
-		return -1;
-	}
-	/* The server may still be on its way. */
-	do {
-		err = ENOENT;
-		for (ai = res; ai; ai = ai->ai_next) {
-			fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC,
-				    ai->ai_protocol);
-			if (fd >= 0 &&
-			    !connect(fd, ai->ai_addr, ai->ai_addrlen)) {
-				freeaddrinfo(res);
-				return fd;
-			}
-			err = errno;
-			if (fd >= 0)
-				close(fd);
-		}
-		nanosleep(&pause, NULL);
-	} while (err == ECONNREFUSED && --tries);
-	freeaddrinfo(res);
-	return fail(opt->server, err);
-}
-
-static int tcp_accept(const struct options *opt)
-{
-	struct sockaddr_in6 addr = {
-		.sin6_family = AF_INET6,
-		.sin6_port = htons(opt->tcp_port),
-		.sin6_addr = in6addr_any,
-	};
-	struct sockaddr_in addr4 = {
-		.sin_family = AF_INET,
-		.sin_port = htons(opt->tcp_port),
-	};
-	int one = 1, zero = 0;
-	int fd, conn, ret;
-
-	fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0) {
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
-		ret = bind(fd, (struct sockaddr *)&addr, sizeof(addr));
-	} else {
-		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd < 0)
-			return fail("socket", errno);
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		ret = bind(fd, (struct sockaddr *)&addr4, sizeof(addr4));
-	}
-	if (ret || listen(fd, 1)) {
-		fail("listen", errno);
-		close(fd);
-		return -1;
-	}
-	do {
-		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-	} while (conn < 0 && errno == EINTR);
-	if (conn < 0)
-		fail("accept", errno);
-	close(fd);
-	return conn;
-}
-
-static int exchange(struct pingpong *p, const struct address *me,
-		    struct address *peer)
-{
-	const struct options *opt = p->opt;
-	char done[sizeof("done")];
-	int fd, ret = -1;
-
-	if (opt->server) {
-		fd = tcp_connect(opt);
-		if (fd < 0)
-			return -1;
-		if (!send_address(fd, me) && !read_address(fd, peer) &&
-		    !connect_qp(p, peer) && !write_all(fd, "done", 5))
-			ret = 0;
-	} else {
-		fd = tcp_accept(opt);
-		if (fd < 0)
-			return -1;
-		if (!read_address(fd, peer) && !connect_qp(p, peer) &&
-		    !send_address(fd, me) && !read_all(fd, done, sizeof(done)))
-			ret = 0;
-	}
-	close(fd);
-	return ret;
-}
-
 /* ---- data ------------------------------------------------------------ */
 
 static int queue_send(struct pingpong *p)
@@ -497,7 +295,7 @@ static int queue_send(struct pingpong *p)
 	xv_send_prep_send(s, WRID_SEND, XV_SEND_SIGNALED,
 			  xv_sge_at(&p->mr, p->send_buf, p->opt->size));
 	if (p->opt->type == XV_QPT_UD)
-		xv_send_set_ud(s, &p->ah, p->peer_qpn, QKEY);
+		xv_send_set_ud(s, &p->ah, p->peer.qpn, QKEY);
 	p->send_pending = true;
 	return 0;
 }
@@ -534,7 +332,7 @@ static int handle(struct pingpong *p, const struct xv_wc *wc)
 			wc->byte_len - p->grh, p->opt->size);
 		return -1;
 	}
-	if (p->opt->type == XV_QPT_UD && wc->src_qp != p->peer_qpn) {
+	if (p->opt->type == XV_QPT_UD && wc->src_qp != p->peer.qpn) {
 		fprintf(stderr, "xv_pingpong: from 0x%06x, not the peer\n",
 			wc->src_qp);
 		return -1;
@@ -785,7 +583,8 @@ int main(int argc, char **argv)
 	};
 	struct pingpong p = { .opt = &opt };
 	struct timespec start, end;
-	struct address me, peer;
+	struct exchange x = {};
+	struct address me;
 	double seconds;
 	bool ok;
 	int ret;
@@ -808,10 +607,17 @@ int main(int argc, char **argv)
 		print_address("local", &me, stdout);
 		fflush(stdout);
 	}
-	if (exchange(&p, &me, &peer))
+	x.server = opt.server;
+	x.tcp_port = opt.tcp_port;
+	x.num = 1;
+	x.me = &me;
+	x.peer = &p.peer;
+	x.connect = connect_qp;
+	x.arg = &p;
+	if (exchange_addresses(&x))
 		return 1;
 	if (!opt.json)
-		print_address("remote", &peer, stdout);
+		print_address("remote", &p.peer, stdout);
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (run(&p))
