@@ -303,6 +303,7 @@ static void mmap_fails(void **state)
 	struct xv_eventq eq = {};
 	struct xv_pd pd = {};
 	struct xv_cq cq = {};
+	struct xv_srq srq = {};
 	struct xv_error err;
 	struct xv_tx *tx;
 
@@ -312,6 +313,8 @@ static void mmap_fails(void **state)
 	xv_eventq_create(tx, &eq);
 	xv_pd_create(tx, &pd);
 	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 8));
+	xv_srq_create(tx, &srq, XV_OPTS(xv_srq_opts, .pd = &pd,
+					.recv_wr = 8));
 	assert_int_equal(xv_txn_commit(tx, &err), -ENOMEM);
 	assert_int_equal(err.err, ENOMEM);
 	assert_int_equal(err.op, XV_NO_OP);
@@ -321,8 +324,12 @@ static void mmap_fails(void **state)
 	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
 	check_op(1, XV_OBJ_CQ, XV_M_DESTROY, 1);
 	check_attr(1, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 101);
-	assert_int_equal(pd.obj.handle | cq.obj.handle | eq.open, 0);
+	check_op(2, XV_OBJ_SRQ, XV_M_DESTROY, 1);
+	check_attr(2, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 102);
+	assert_int_equal(pd.obj.handle | cq.obj.handle | srq.obj.handle |
+			 eq.open, 0);
 	assert_null(cq.ring);
+	assert_null(srq.ring);
 	xv_txn_free(tx);
 }
 

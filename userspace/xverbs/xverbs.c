@@ -160,6 +160,8 @@ static void show_device(const struct xv_device *dev, struct json_object *list)
 		put_num(o, "max_cqe", info.max_cqe);
 		put_num(o, "max_send_sge", info.max_send_sge);
 		put_num(o, "max_recv_sge", info.max_recv_sge);
+		put_num(o, "max_srq_wr", info.max_srq_wr);
+		put_num(o, "max_srq_sge", info.max_srq_sge);
 		put_num(o, "max_inline", info.max_inline);
 		put_num(o, "max_rd_atomic", info.max_rd_atomic);
 		put_num(o, "max_mr_size", info.max_mr_size);
@@ -169,9 +171,9 @@ static void show_device(const struct xv_device *dev, struct json_object *list)
 				       info.flags & XV_DEVICE_F_ATOMICS));
 		ports = put_list(o, "ports");
 	} else if (!ret) {
-		printf("    queues %u deep, completions %u, pieces %u/%u, inline %u%s\n",
-		       info.max_qp_wr, info.max_cqe, info.max_send_sge,
-		       info.max_recv_sge, info.max_inline,
+		printf("    queues %u deep, shared ones %u, completions %u, pieces %u/%u, inline %u%s\n",
+		       info.max_qp_wr, info.max_srq_wr, info.max_cqe,
+		       info.max_send_sge, info.max_recv_sge, info.max_inline,
 		       info.flags & XV_DEVICE_F_ATOMICS ? ", atomics" : "");
 	}
 	for (i = 1; !ret && i <= info.num_ports; i++)
