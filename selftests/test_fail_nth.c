@@ -41,8 +41,10 @@ FIXTURE(fail_nth) {
 	struct xv_qp_info qp_info;
 	struct xv_mr_info mr_info;
 	struct xv_cq_info cq_info;
+	struct xv_srq_info srq_info;
 	struct xv_recv recv;
-	uint32_t pd, mr, cq, qp;
+	struct xv_srq srq;
+	uint32_t pd, mr, cq, qp, srq_handle, srq_qp;
 	int eventq;
 	uint8_t out[65535];
 };
@@ -79,6 +81,9 @@ FIXTURE_SETUP(fail_nth)
 	ASSERT_NE(NULL, self->buf);
 	xvt_pair(_metadata, &self->t, &self->p,
 		 &(struct xvt_pair_opts){ .no_connect = true, .cqe = 64 });
+	ASSERT_EQ(0, xv_srq_create(xv_now(self->t.ctx), &self->srq,
+				   XV_OPTS(xv_srq_opts, .pd = &self->p.pd,
+					   .recv_wr = 128)));
 	xvt_snap(_metadata, &self->t, &self->before);
 }
 
@@ -94,6 +99,7 @@ FIXTURE_TEARDOWN(fail_nth)
 	if (!self->t.ctx)
 		return;
 	xvt_same(_metadata, &self->t, &self->before, "at the end");
+	EXPECT_EQ(0, xv_srq_destroy(xv_now(self->t.ctx), &self->srq));
 	EXPECT_EQ(0, xvt_pair_destroy(&self->p));
 	xvt_close(&self->t);
 	close(self->fd);
@@ -258,7 +264,54 @@ static void build_qp(fixture *self)
 	add_address(self);
 }
 
-/* All in one: event queue, PD, MR, CQ, QP, first receives. */
+/* The same with an SRQ, which is too large for the completion queue. */
+static void build_srq_qp(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_QP, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0,
+		 self->p.pd.obj.handle);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 4, 0,
+		 self->p.cq[0].obj.handle);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_SRQ, 4, 0,
+		 self->srq.obj.handle);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 4);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 0);
+	xvt_out(self->m, &self->qp_info, sizeof(self->qp_info));
+}
+
+static void add_srq(fixture *self)
+{
+	xvt_op(self->m, XV_OBJ_SRQ, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_PD, 4, 0,
+		 self->p.pd.obj.handle);
+	xvt_u32(self->m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 8);
+	xvt_u32(self->m, XV_GRP_PARAMS, XV_PARAMS_LIMIT, 4);
+	xvt_out(self->m, &self->srq_info, sizeof(self->srq_info));
+}
+
+static void build_srq(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	add_srq(self);
+}
+
+static void done_srq(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_SRQ, xvt_made(self->m, 0)));
+}
+
+static void build_limit(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_SRQ, XV_M_MODIFY);
+	xvt_handle(self->m, self->srq.obj.handle);
+	xvt_u32(self->m, XV_GRP_PARAMS, XV_PARAMS_LIMIT, 7);
+}
+
+/* All in one: event queue, PD, MR, CQ, QP, SRQ, a QP with it, first receives. */
 static void build_set(fixture *self)
 {
 	struct xvt_msg *m = self->m;
@@ -294,6 +347,25 @@ static void build_set(fixture *self)
 	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4);
 	xvt_attr(m, XV_GRP_PARAMS, XV_PARAMS_RECVS, sizeof(self->recv), 0,
 		 (uintptr_t)&self->recv);
+	xvt_op(m, XV_OBJ_SRQ, XV_M_CREATE);
+	xvt_new(m);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_PD, 1);
+	xvt_ref(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 0);
+	xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4);
+	xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_LIMIT, 2);
+	xvt_out(m, &self->srq_info, sizeof(self->srq_info));
+	xvt_op(m, XV_OBJ_SRQ, XV_M_POST_RECV);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 6);
+	xvt_attr(m, XV_GRP_PARAMS, XV_PARAMS_RECVS, sizeof(self->recv), 0,
+		 (uintptr_t)&self->recv);
+	xvt_op(m, XV_OBJ_QP, XV_M_CREATE);
+	xvt_new(m);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_PD, 1);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_SEND_CQ, 3);
+	xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_SRQ, 6);
+	xvt_u32(m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 2);
+	xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 0);
+	xvt_out(m, &self->qp_info, sizeof(self->qp_info));
 }
 
 /* The same without what the driver allocates queues for, see struct call. */
@@ -332,6 +404,8 @@ static void note_set(fixture *self)
 	self->mr = xvt_made(self->m, 2);
 	self->cq = xvt_made(self->m, 3);
 	self->qp = xvt_made(self->m, 4);
+	self->srq_handle = xvt_made(self->m, 6);
+	self->srq_qp = xvt_made(self->m, 8);
 }
 
 static void build_destroy(fixture *self)
@@ -343,6 +417,10 @@ static void build_destroy(fixture *self)
 	xvt_handle(m, self->pd);
 	xvt_op(m, XV_OBJ_QP, XV_M_DESTROY);
 	xvt_handle(m, self->qp);
+	xvt_op(m, XV_OBJ_SRQ, XV_M_DESTROY);
+	xvt_handle(m, self->srq_handle);
+	xvt_op(m, XV_OBJ_QP, XV_M_DESTROY);
+	xvt_handle(m, self->srq_qp);
 	xvt_op(m, XV_OBJ_MR, XV_M_DESTROY);
 	xvt_handle(m, self->mr);
 	xvt_op(m, XV_OBJ_CQ, XV_M_DESTROY);
@@ -408,6 +486,9 @@ static void build_queries(fixture *self)
 	xvt_op(m, XV_OBJ_QP, XV_M_QUERY);
 	xvt_handle(m, self->p.qp[0].obj.handle);
 	xvt_out(m, &self->qp_info, sizeof(self->qp_info));
+	xvt_op(m, XV_OBJ_SRQ, XV_M_QUERY);
+	xvt_handle(m, self->srq.obj.handle);
+	xvt_out(m, &self->srq_info, sizeof(self->srq_info));
 }
 
 static const struct call calls[] = {
@@ -420,6 +501,11 @@ static const struct call calls[] = {
 	{ .name = "cq.create", .build = build_cq,
 	  .done = done_cq, .stop_at_driver = true },
 	{ .name = "qp.create", .build = build_qp, .ret = -EINVAL },
+	{ .name = "qp.create with an SRQ", .build = build_srq_qp,
+	  .ret = -EINVAL },
+	{ .name = "srq.create", .build = build_srq,
+	  .done = done_srq, .stop_at_driver = true },
+	{ .name = "srq.modify", .build = build_limit },
 	{ .name = "a set", .build = build_small_set,
 	  .done = done_small_set },
 	{ .name = "qp.connect", .build = build_connect,
@@ -641,6 +727,17 @@ TEST_F(fail_nth, zombies)
 	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
 	note_set(self);
 	close(self->eventq);
+	/* A queue pair that does not go holds its SRQ. */
+	refuse_destroys("1");
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_QP, self->srq_qp));
+	EXPECT_EQ(1, num_zombies());
+	refuse_destroys("1");
+	EXPECT_EQ(-EBUSY, destroy_one(self, XV_OBJ_SRQ, self->srq_handle));
+	EXPECT_EQ(XV_R_ZOMBIE_DEPENDENT, self->m->err.reason);
+	EXPECT_EQ(XV_OBJ_QP, self->m->err.object);
+	refuse_destroys("0");
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_SRQ, self->srq_handle));
+	EXPECT_EQ(0, num_zombies());
 	refuse_destroys("1");
 	EXPECT_EQ(0, destroy_one(self, XV_OBJ_MR, self->mr));
 	EXPECT_EQ(1, num_zombies());

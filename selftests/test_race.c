@@ -158,6 +158,98 @@ TEST_F(race, failed_connect_leaves_room)
 	xv_eventq_close(&eq);
 }
 
+struct changer {
+	pthread_t thread;
+	struct xvt *t;
+	struct xvt_pair *p;
+	struct xv_cq *cq;
+	struct xv_srq *srq;
+	atomic_bool stop;
+	unsigned int made;
+	int ret;
+};
+
+/* Queue pairs of one SRQ and CQ come and go. */
+static void *come_and_go(void *arg)
+{
+	struct changer *me = arg;
+	struct xv_tx *tx;
+
+	me->ret = xv_txn_begin(me->t->ctx, XV_TXN_NOW, &tx);
+	while (!me->ret && !atomic_load(&me->stop)) {
+		struct xv_qp qp = {};
+
+		me->ret = xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts,
+				       .pd = &me->p->pd, .send_cq = &me->p->cq[0],
+				       .recv_cq = me->cq, .send_wr = 1,
+				       .srq = me->srq));
+		if (!me->ret)
+			me->ret = xv_qp_destroy(tx, &qp);
+		me->made++;
+	}
+	xv_txn_free(tx);
+	return NULL;
+}
+
+/* What is shared is counted right, and a message finds its queue pair. */
+TEST_F(race, queue_pairs_of_an_srq)
+{
+	unsigned int i, num = xvt_count(RACE_SRQ);
+	struct xv_tx *now = xv_now(self->t.ctx);
+	struct xvt_pair *p = &self->p;
+	struct changer w[3] = {};
+	struct xv_cq cq = {};
+	struct xv_srq srq = {};
+	struct xv_cq_info info;
+	struct xv_qp qp = {};
+	struct xv_recv r;
+	struct xv_wc wc;
+
+	xvt_pair(_metadata, &self->t, p, &(struct xvt_pair_opts){
+		 .no_connect = true, .cqe = 64 });
+	ASSERT_EQ(0, xv_cq_create(now, &cq, XV_OPTS(xv_cq_opts, .cqe = 8)));
+	ASSERT_EQ(0, xv_srq_create(now, &srq, XV_OPTS(xv_srq_opts,
+						      .pd = &p->pd,
+						      .recv_wr = 8)));
+	ASSERT_EQ(0, xv_qp_create(now, &qp, XV_OPTS(xv_qp_opts, .pd = &p->pd,
+		  .send_cq = &p->cq[1], .recv_cq = &cq, .send_wr = 1,
+		  .srq = &srq)));
+	xvt_connect(_metadata, &self->t, &qp, &p->qp[0]);
+	xvt_connect(_metadata, &self->t, &p->qp[0], &qp);
+	for (i = 0; i < 3; i++) {
+		w[i].t = &self->t;
+		w[i].p = p;
+		w[i].cq = &cq;
+		w[i].srq = &srq;
+		ASSERT_EQ(0, pthread_create(&w[i].thread, NULL, come_and_go,
+					    &w[i]));
+	}
+	for (i = 0; i < num; i++) {
+		xv_recv_prep(&r, i);
+		xv_recv_add_sge(&r, xvt_sge(p, 4096, 64));
+		ASSERT_EQ(0, xv_post_srq_recv(&srq, &r, 1));
+		ASSERT_EQ(0, xv_submit_srq(&srq));
+		ASSERT_EQ(0, xvt_send(p, 0, i, 0, 64));
+		xvt_expect_wc(_metadata, &p->cq[0], i, XV_WC_SUCCESS);
+		ASSERT_EQ(1, xvt_wc(&cq, &wc));
+		ASSERT_EQ(i, wc.wr_id);
+		ASSERT_EQ(qp.obj.handle, wc.qp);
+	}
+	for (i = 0; i < 3; i++) {
+		atomic_store(&w[i].stop, true);
+		pthread_join(w[i].thread, NULL);
+		EXPECT_EQ(0, w[i].ret);
+		EXPECT_LT(0, w[i].made);
+	}
+	ASSERT_EQ(0, xv_cq_query(now, &cq, &info));
+	EXPECT_EQ(8, info.attached);
+	ASSERT_EQ(0, xv_qp_destroy(now, &qp));
+	ASSERT_EQ(0, xv_cq_query(now, &cq, &info));
+	EXPECT_EQ(0, info.attached);
+	ASSERT_EQ(0, xv_srq_destroy(now, &srq));
+	ASSERT_EQ(0, xv_cq_destroy(now, &cq));
+}
+
 /* ---- regions ---- */
 
 #define LONG_WRITE	(8UL << 20)

@@ -39,7 +39,8 @@ static bool plug(void)
 	       xvt_wait_until(is_plugged(), 5000);
 }
 
-#define STRESS_SLOTS	24
+#define STRESS_SLOTS	30
+#define STRESS_TYPES	5
 #define STRESS_THREADS	6
 #define STRESS_AREAS	32
 
@@ -47,12 +48,13 @@ static bool plug(void)
  * struct stress - what all threads share
  * @t: the device
  * @stop: time to end
- * @obj: handle of each slot; its type is the slot's number modulo 4
+ * @obj: handle of each slot; its type is the slot's number modulo %STRESS_TYPES
  * @rkey: of memory regions
  * @qpn: of queue pairs
  * @lock: protects the rest
- * @ring: where the rings of a queue pair or CQ lie
+ * @ring: where the rings of a queue pair, CQ or SRQ lie
  * @info: of queue pairs
+ * @recv_entries: of SRQs
  * @areas: mmap offsets
  * @maps: where they are mapped
  * @lengths: how much of it
@@ -70,6 +72,7 @@ struct stress {
 	pthread_mutex_t lock;
 	atomic_uintptr_t ring[STRESS_SLOTS];
 	struct xv_qp_info info[STRESS_SLOTS];
+	atomic_uint recv_entries[STRESS_SLOTS];
 	uint64_t areas[STRESS_AREAS];
 	void *maps[STRESS_AREAS];
 	size_t lengths[STRESS_AREAS];
@@ -87,7 +90,16 @@ struct stress_thread {
 	struct xvt_msg m;
 };
 
-enum { PD, MR, CQ, QP };
+enum { PD, MR, CQ, QP, SRQ };
+
+static uint16_t object_of(unsigned int slot)
+{
+	static const uint16_t objects[STRESS_TYPES] = {
+		XV_OBJ_PD, XV_OBJ_MR, XV_OBJ_CQ, XV_OBJ_QP, XV_OBJ_SRQ,
+	};
+
+	return objects[slot % STRESS_TYPES];
+}
 
 static unsigned int rnd(struct stress_thread *me, unsigned int n)
 {
@@ -96,7 +108,7 @@ static unsigned int rnd(struct stress_thread *me, unsigned int n)
 
 static unsigned int any_slot(struct stress_thread *me, unsigned int type)
 {
-	return rnd(me, STRESS_SLOTS / 4) * 4 + type;
+	return rnd(me, STRESS_SLOTS / STRESS_TYPES) * STRESS_TYPES + type;
 }
 
 static uint32_t any(struct stress_thread *me, unsigned int type)
@@ -163,10 +175,11 @@ static void make(struct stress_thread *me, unsigned int slot)
 	struct xv_mr_info mr = {};
 	struct xv_qp_info qp = {};
 	struct xv_cq_info cq = {};
-	uint32_t old = 0, op, made;
+	struct xv_srq_info srq = {};
+	uint32_t old = 0, op, made, shared;
 
 	xvt_begin(m, 0);
-	switch (slot % 4) {
+	switch (slot % STRESS_TYPES) {
 	case PD:
 		op = xvt_op(m, XV_OBJ_PD, XV_M_CREATE);
 		xvt_new(m);
@@ -187,7 +200,21 @@ static void make(struct stress_thread *me, unsigned int slot)
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_CQE, 1 + rnd(me, 100));
 		xvt_out(m, &cq, sizeof(cq));
 		break;
+	case SRQ:
+		op = xvt_op(m, XV_OBJ_SRQ, XV_M_CREATE);
+		xvt_new(m);
+		xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_PD, any(me, PD));
+		maybe_events(me);
+		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4 + rnd(me, 40));
+		xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_LIMIT, rnd(me, 4));
+		xvt_out(m, &srq, sizeof(srq));
+		xvt_op(m, XV_OBJ_SRQ, XV_M_POST_RECV);
+		xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, op);
+		xvt_attr(m, XV_GRP_PARAMS, XV_PARAMS_RECVS, sizeof(recvs), 0,
+			 (uintptr_t)recvs);
+		break;
 	default:
+		shared = rnd(me, 2) ? any(me, SRQ) : 0;
 		op = xvt_op(m, XV_OBJ_QP, XV_M_CREATE);
 		xvt_new(m);
 		xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_PD, any(me, PD));
@@ -195,13 +222,18 @@ static void make(struct stress_thread *me, unsigned int slot)
 		if (rnd(me, 2))
 			xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_RECV_CQ,
 				any(me, CQ));
+		if (shared)
+			xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_SRQ, shared);
 		maybe_events(me);
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 1 + rnd(me, 40));
-		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4 + rnd(me, 40));
+		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, shared ? 0 :
+			4 + rnd(me, 40));
 		xvt_u32(m, XV_GRP_ACCESS, XV_ACCESS_FLAGS, XVT_REMOTE);
 		if (rnd(me, 2))
 			address(me, !rnd(me, 4));
 		xvt_out(m, &qp, sizeof(qp));
+		if (shared)
+			break;
 		xvt_op(m, XV_OBJ_QP, XV_M_POST_RECV);
 		xvt_ref(m, XV_GRP_OBJECT, XV_OBJECT_HANDLE, op);
 		xvt_attr(m, XV_GRP_PARAMS, XV_PARAMS_RECVS, sizeof(recvs), 0,
@@ -210,10 +242,15 @@ static void make(struct stress_thread *me, unsigned int slot)
 	if (xvt_run(m, s->t.fd))
 		return;
 	made = xvt_made(m, op);
-	if (slot % 4 == CQ)
+	if (slot % STRESS_TYPES == CQ)
 		atomic_store(&s->ring[slot],
 			     (uintptr_t)map_area(s, &cq.area));
-	if (slot % 4 == QP) {
+	if (slot % STRESS_TYPES == SRQ) {
+		atomic_store(&s->recv_entries[slot], srq.recv_entries);
+		atomic_store(&s->ring[slot],
+			     (uintptr_t)map_area(s, &srq.area));
+	}
+	if (slot % STRESS_TYPES == QP) {
 		pthread_mutex_lock(&s->lock);
 		s->info[slot] = qp;
 		pthread_mutex_unlock(&s->lock);
@@ -228,7 +265,7 @@ static void make(struct stress_thread *me, unsigned int slot)
 	}
 	/* Another was faster. */
 	xvt_begin(m, 0);
-	xvt_op(m, XV_OBJ_PD + slot % 4, XV_M_DESTROY);
+	xvt_op(m, object_of(slot), XV_M_DESTROY);
 	xvt_handle(m, made);
 	xvt_run(m, s->t.fd);
 }
@@ -248,7 +285,7 @@ static void destroy(struct stress_thread *me)
 		old[n] = atomic_load(&me->s->obj[slots[n]]);
 		if (!old[n])
 			continue;
-		xvt_op(m, XV_OBJ_PD + slots[n] % 4, XV_M_DESTROY);
+		xvt_op(m, object_of(slots[n]), XV_M_DESTROY);
 		xvt_handle(m, old[n++]);
 	}
 	if (!n || xvt_run(m, me->s->t.fd))
@@ -265,7 +302,11 @@ static void change(struct stress_thread *me)
 	uint32_t state = 1 + rnd(me, 5);
 
 	xvt_begin(m, rnd(me, 2) ? XV_TXN_F_BATCH : 0);
-	if (rnd(me, 2)) {
+	if (!rnd(me, 8)) {
+		xvt_op(m, XV_OBJ_SRQ, XV_M_MODIFY);
+		xvt_handle(m, any(me, SRQ));
+		xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_LIMIT, rnd(me, 10));
+	} else if (rnd(me, 2)) {
 		xvt_op(m, XV_OBJ_QP, XV_M_CONNECT);
 		xvt_handle(m, any(me, QP));
 		address(me, !rnd(me, 8));
@@ -286,10 +327,33 @@ static void ask(struct stress_thread *me)
 	uint8_t buf[256];
 
 	xvt_begin(&me->m, 0);
-	xvt_op(&me->m, XV_OBJ_PD + slot % 4, XV_M_QUERY);
+	xvt_op(&me->m, object_of(slot), XV_M_QUERY);
 	xvt_handle(&me->m, atomic_load(&me->s->obj[slot]));
 	xvt_out(&me->m, buf, sizeof(buf));
 	xvt_run(&me->m, me->s->t.fd);
+}
+
+static void write_recvs(struct stress_thread *me, struct xv_recv *recvs,
+			unsigned int num)
+{
+	uint32_t mr = any(me, MR);
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		recvs[i].num_sge = 1;
+		recvs[i].sge[0].mr = mr;
+		recvs[i].sge[0].offset = 0;
+		recvs[i].sge[0].length = 9000;
+	}
+}
+
+static void write_shared(struct stress_thread *me, unsigned int slot)
+{
+	struct xv_srq_ring *ring = (void *)atomic_load(&me->s->ring[slot]);
+
+	if (ring)
+		write_recvs(me, (struct xv_recv *)(ring + 1),
+			    atomic_load(&me->s->recv_entries[slot]));
 }
 
 /* Entries as a program would make them, most of the time. */
@@ -322,12 +386,7 @@ static void write_entries(struct stress_thread *me, unsigned int slot)
 		s->sge[0].offset = rnd(me, 1000) * 8;
 		s->sge[0].length = rnd(me, 10) ? 8 : rnd(me, 9000);
 	}
-	for (i = 0; i < qp.recv_entries; i++) {
-		recvs[i].num_sge = 1;
-		recvs[i].sge[0].mr = atomic_load(&me->s->obj[mr]);
-		recvs[i].sge[0].offset = 0;
-		recvs[i].sge[0].length = 9000;
-	}
+	write_recvs(me, recvs, qp.recv_entries);
 }
 
 static void enter(struct stress_thread *me)
@@ -347,12 +406,15 @@ static void enter(struct stress_thread *me)
 	if (!e.cq)
 		e.min_complete = e.flags = 0;
 	for (i = 0; i < e.num_qps; i++) {
-		unsigned int qp = any_slot(me, QP);
+		bool shared = !rnd(me, 4);
+		unsigned int qp = any_slot(me, shared ? SRQ : QP);
 
-		if (!rnd(me, 4))
+		if (!rnd(me, 4) && shared)
+			write_shared(me, qp);
+		else if (!rnd(me, 4) && !shared)
 			write_entries(me, qp);
 		qps[i].qp = atomic_load(&me->s->obj[qp]);
-		qps[i].num_send = rnd(me, 40);
+		qps[i].num_send = shared && rnd(me, 20) ? 0 : rnd(me, 40);
 		qps[i].num_recv = rnd(me, 40);
 	}
 	if (ring && rnd(me, 2))

@@ -333,6 +333,7 @@ static void *create_and_destroy(void *arg)
 	while (!w->ret) {
 		struct xv_pd pd = {};
 		struct xv_cq cq = {};
+		struct xv_srq srq = {};
 		struct xv_qp qp = {};
 		struct xv_mr mr = {};
 
@@ -340,8 +341,12 @@ static void *create_and_destroy(void *arg)
 		xv_mr_create(tx, &mr, XV_OPTS(xv_mr_opts, .pd = &pd,
 			     .addr = w->p->buf, .length = 8192));
 		xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 8));
+		xv_srq_create(tx, &srq, XV_OPTS(xv_srq_opts, .pd = &pd,
+						.recv_wr = 4));
 		xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .pd = &pd,
-			     .send_cq = &cq, .send_wr = 4, .recv_wr = 4));
+			     .send_cq = &cq, .send_wr = 4,
+			     .recv_wr = w->rounds & 1 ? 4 : 0,
+			     .srq = w->rounds & 1 ? NULL : &srq));
 		ret = xv_txn_commit(tx, NULL);
 		if (ret) {
 			w->ret = ret;
@@ -350,6 +355,7 @@ static void *create_and_destroy(void *arg)
 		xv_pd_destroy(tx, &pd);
 		xv_mr_destroy(tx, &mr);
 		xv_qp_destroy(tx, &qp);
+		xv_srq_destroy(tx, &srq);
 		xv_cq_destroy(tx, &cq);
 		/* This works with the device and without. */
 		w->bad += xv_txn_commit(tx, NULL) != 0;
@@ -380,6 +386,77 @@ TEST_F(unplug, traffic_and_transactions)
 		EXPECT_EQ(-ENODEV, w[i].ret);
 		EXPECT_EQ(0, w[i].bad);
 	}
+	check_gone(_metadata, &self->t, &self->p);
+}
+
+/* A shared receive queue: posted to and taken from, with receives left in it. */
+static void *use_shared(void *arg)
+{
+	struct worker *w = arg;
+	struct xvt_pair *p = w->p;
+	struct xv_tx *now = xv_now(w->t->ctx);
+	struct xv_srq srq = {};
+	struct xv_qp qp = {};
+	struct xv_cq cq = {};
+	struct xv_recv r;
+	struct xv_wc wc;
+
+	started(w);
+	w->ret = xv_cq_create(now, &cq, XV_OPTS(xv_cq_opts, .cqe = 16));
+	if (!w->ret)
+		w->ret = xv_srq_create(now, &srq, XV_OPTS(xv_srq_opts,
+				       .pd = &p->pd, .recv_wr = 8, .limit = 4,
+				       .eventq = &p->eq));
+	if (!w->ret)
+		w->ret = xv_qp_create(now, &qp, XV_OPTS(xv_qp_opts,
+				      .pd = &p->pd, .send_cq = &cq,
+				      .send_wr = 4, .srq = &srq));
+	if (!w->ret) {
+		struct xv_qp_attr attr = xvt_peer(w->t, &p->qp[0]);
+
+		w->ret = xv_qp_connect(now, &qp, &attr);
+		attr = xvt_peer(w->t, &qp);
+		if (!w->ret)
+			w->ret = xv_qp_connect(now, &p->qp[0], &attr);
+	}
+	while (!w->ret) {
+		xv_recv_prep(&r, 1);
+		xv_recv_add_sge(&r, xvt_sge(p, 8192, 4096));
+		if (xv_srq_free(&srq))
+			xv_post_srq_recv(&srq, &r, 1);
+		w->ret = xv_submit_srq(&srq);
+		if (!w->ret && xv_sends_free(&p->qp[0]))
+			w->ret = xvt_send(p, 0, 2, 0, 4096);
+		if (!w->ret)
+			w->ret = xv_wait(&cq, 0, 0);
+		if (!w->ret)
+			w->ret = xv_wait(&p->cq[0], 0, 0);
+		while (!w->ret && xv_poll(&cq, &wc, 1) == 1)
+			__atomic_add_fetch(&w->rounds, 1, __ATOMIC_RELAXED);
+		xv_poll(&p->cq[0], &wc, 1);
+	}
+	/* They go without a device, in the order that they need. */
+	w->bad += xv_srq_destroy(now, &srq) != -EBUSY;
+	w->bad += xv_qp_destroy(now, &qp) != 0;
+	w->bad += xv_srq_destroy(now, &srq) != 0;
+	w->bad += xv_cq_destroy(now, &cq) != 0;
+	return NULL;
+}
+
+TEST_F(unplug, shared_receives)
+{
+	struct worker w = { .t = &self->t, .p = &self->p };
+
+	ASSERT_EQ(0, xvt_pair_destroy(&self->p));
+	xvt_pair(_metadata, &self->t, &self->p, &(struct xvt_pair_opts){
+		 .events = true, .no_connect = true });
+	ASSERT_EQ(0, pthread_create(&w.thread, NULL, use_shared, &w));
+	ASSERT_TRUE(xvt_wait_until(__atomic_load_n(&w.rounds,
+				   __ATOMIC_RELAXED) > 3, 10000));
+	ASSERT_EQ(0, unplug());
+	ASSERT_TRUE(ended(w.thread));
+	EXPECT_EQ(-ENODEV, w.ret);
+	EXPECT_EQ(0, w.bad);
 	check_gone(_metadata, &self->t, &self->p);
 }
 
