@@ -186,6 +186,8 @@ static int do_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
 		res[i].qp = qps[i]->obj.handle;
 		res[i].num_send = xv_sends_ready(qps[i]);
 		res[i].num_recv = xv_recvs_ready(qps[i]);
+		res[i].flags = XV_ENTER_QP_ROOM(qps[i]->room);
+		qps[i]->room = 0;
 	}
 	ret = xv_ctx_ioctl(ctx, XV_IOC_ENTER, &enter);
 	for (i = 0; i < n; i++) {
