@@ -164,6 +164,19 @@ XV_PUBLIC int xv_enter_raw(struct xv_ctx *ctx, struct xv_enter *enter)
 	return xv_ctx_ioctl(ctx, XV_IOC_ENTER, enter);
 }
 
+/* More than any queue has stays more than this one has. */
+static uint32_t room_flags(const struct xv_qp *qp)
+{
+	return XV_ENTER_QP_ROOM(qp->room < 0xffff ? qp->room : 0xffff);
+}
+
+/* Was the watch set? A wait that failed comes after it. */
+static bool room_is_set(int ret, int qp_err)
+{
+	return (!ret || ret == -ETIME || ret == -EINTR) &&
+	       (!qp_err || qp_err == EAGAIN);
+}
+
 static int do_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
 		    struct xv_enter_qp *res, unsigned int n, struct xv_cq *cq,
 		    unsigned int min_complete, int64_t timeout_ns,
@@ -186,8 +199,7 @@ static int do_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
 		res[i].qp = qps[i]->obj.handle;
 		res[i].num_send = xv_sends_ready(qps[i]);
 		res[i].num_recv = xv_recvs_ready(qps[i]);
-		res[i].flags = XV_ENTER_QP_ROOM(qps[i]->room);
-		qps[i]->room = 0;
+		res[i].flags = room_flags(qps[i]);
 	}
 	ret = xv_ctx_ioctl(ctx, XV_IOC_ENTER, &enter);
 	for (i = 0; i < n; i++) {
@@ -195,6 +207,8 @@ static int do_enter(struct xv_ctx *ctx, struct xv_qp *const *qps,
 		qps[i]->recv_taken += res[i].recvs_taken;
 		qps[i]->err = res[i].err;
 		qps[i]->reason = res[i].reason;
+		if (room_is_set(ret, res[i].err))
+			qps[i]->room = 0;
 	}
 	if (num_complete)
 		*num_complete = enter.num_complete;

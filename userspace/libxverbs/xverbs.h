@@ -262,7 +262,8 @@ struct xv_cq {
  * @reason: public: enum xv_reason for it
  * @info: public: what the kernel said when it was made: QP number, PSN
  * @room: set by the caller: with the next submission ask for one %XV_EV_ROOM
- *	when so many send slots are free; see xv_qp_watch_room()
+ *	when so many send slots are free; see xv_qp_watch_room(). 0 again when
+ *	the kernel has taken it
  * @reserved32: 0
  * @reserved: 0
  */
