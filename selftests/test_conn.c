@@ -518,7 +518,111 @@ TEST_F(conn, accept_undone)
 	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
 }
 
+/* ---- the connection manager is late ---- */
+
+static int set_delay(unsigned int ms)
+{
+	FILE *f = fopen("/sys/kernel/debug/xverbs/delay_cm_ms", "w");
+
+	if (!f)
+		return -1;
+	fprintf(f, "%u\n", ms);
+	return fclose(f);
+}
+
+/* E2: data establishes, once, and the late event changes nothing. */
+TEST_F(conn, late_event)
+{
+	static const unsigned int delays[] = { 0, 1, 100, 3000 };
+	unsigned int i;
+
+	if (set_delay(0))
+		SKIP(return, "no fault injection");
+	for (i = 0; i < ARRAY_SIZE(delays); i++) {
+		struct xv_conn_info info;
+		uint64_t token, cause;
+
+		ASSERT_EQ(0, set_delay(delays[i]));
+		ASSERT_EQ(0, connect_to(self, NULL));
+		ASSERT_EQ(0, send_some(self, A, 0, 3));
+		token = expect_request(_metadata, self);
+		ASSERT_EQ(0, accept_it(self, token, NULL));
+		expect_messages(_metadata, self, P, 0, 0, 3);
+		cause = expect_event(_metadata, &self->s[P].eq,
+				     XV_EV_ESTABLISHED);
+		if (delays[i] >= 3000)
+			EXPECT_EQ(XV_CONN_BY_DATA, cause);
+		ASSERT_EQ(0, send_some(self, P, 10, 1));
+		expect_messages(_metadata, self, A, 0, 10, 1);
+		ASSERT_EQ(0, set_delay(0));
+		/* What comes late comes now. */
+		usleep(1000 * delays[i] + 10000);
+		EXPECT_FALSE(xvt_has_event(&self->s[P].eq));
+		ASSERT_EQ(0, xv_conn_query(self->now, &self->s[P].conn, &info));
+		EXPECT_EQ(XV_CONN_ESTABLISHED, info.state);
+		EXPECT_EQ(cause, info.cause);
+		ASSERT_EQ(0, destroy_side(self, &self->s[A]));
+		ASSERT_EQ(0, destroy_side(self, &self->s[P]));
+		memset(self->s, 0, sizeof(self->s));
+	}
+}
+
 /* ---- room ---- */
+
+/*
+ * O2: told once after each EAGAIN, also if slots become free between EAGAIN and
+ * the watch; nobody else reaps.
+ */
+TEST_F(conn, room_after_eagain)
+{
+	unsigned int n = xvt_count(CONN_ROOM);
+	unsigned int sent = 0, k;
+	struct xv_recv r;
+	struct xv_event ev;
+	struct xv_wc wc;
+
+	establish(_metadata, self);
+	for (k = 0; k < n; k++) {
+		while (!fill_sends(self, A, sent, 1))
+			sent++;
+		ASSERT_EQ(0, xv_submit(&self->s[A].qp));
+		if (k & 1)
+			usleep(k * 37 % 500);
+		ASSERT_EQ(0, xv_qp_watch_room(self->now, &self->s[A].qp,
+					      1 + k % DEPTH, k));
+		do {
+			ASSERT_LE(0, xv_poll(&self->s[P].cq, &wc, 1));
+			if (xv_recvs_free(&self->s[P].qp)) {
+				xv_recv_prep(&r, 100);
+				xv_recv_add_sge(&r, sge_of(self, P, 0, BYTES));
+				xv_post_recv(&self->s[P].qp, &r, 1);
+				ASSERT_EQ(0, xv_submit(&self->s[P].qp));
+			}
+			ASSERT_LE(0, xv_wait(&self->s[P].cq, 0, 0));
+		} while (!xvt_has_event(&self->s[A].eq));
+		ASSERT_EQ(1, xvt_event(&self->s[A].eq, &ev));
+		EXPECT_EQ(XV_EV_ROOM, ev.type);
+		EXPECT_EQ(k, ev.cookie);
+		EXPECT_EQ(1, ev.count);
+		EXPECT_LE(1 + k % DEPTH, xv_sends_free(&self->s[A].qp));
+		EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+		while (xv_poll(&self->s[A].cq, &wc, 1) > 0)
+			ASSERT_EQ(XV_WC_SUCCESS, wc.status);
+	}
+}
+
+/* The end cancels a watch, and there is nothing to wait for afterwards. */
+TEST_F(conn, room_ends)
+{
+	establish(_metadata, self);
+	ASSERT_EQ(0, fill_sends(self, A, 0, DEPTH));
+	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[P].conn));
+	expect_event(_metadata, &self->s[P].eq, XV_EV_DISCONNECTED);
+	expect_event(_metadata, &self->s[A].eq, XV_EV_DISCONNECTED);
+	EXPECT_EQ(-EINVAL, xv_qp_watch_room(self->now, &self->s[A].qp, 1, 5));
+	EXPECT_EQ(XV_R_STATE, xv_txn_error(self->now)->reason);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+}
 
 TEST_F(conn, room)
 {

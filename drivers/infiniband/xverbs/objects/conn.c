@@ -127,14 +127,43 @@ static struct xv_conn *to_conn(struct xv_uobj *obj)
 }
 
 /**
- * xv_conn_uobj - the object of a connection, for error records
- * @conn: the connection
+ * xv_conn_of - the connection of a queue pair
+ * @qp: the queue pair
  *
- * Return: the object.
+ * Return: its handle, 0 if there is none.
  */
-const struct xv_uobj *xv_conn_uobj(const struct xv_conn *conn)
+u32 xv_conn_of(struct xv_qp *qp)
 {
-	return &conn->uobj;
+	u32 handle;
+
+	/* Who destroys it does not lock the queue pair. */
+	spin_lock_irq(&qp->conn_lock);
+	handle = qp->conn ? qp->conn->uobj.handle : 0;
+	spin_unlock_irq(&qp->conn_lock);
+	return handle;
+}
+
+/**
+ * xv_conn_check_none - the states of a queue pair are its connection's
+ * @call: the call
+ * @op: the operation that wants to change the state
+ * @attr: the handle attribute that names the queue pair
+ * @qp: the queue pair
+ *
+ * Return: 0 or what xv_fail() returned.
+ */
+int xv_conn_check_none(struct xv_call *call, struct xv_opx *op, u16 attr,
+		       struct xv_qp *qp)
+{
+	u32 handle = xv_conn_of(qp);
+	int ret;
+
+	if (!handle)
+		return 0;
+	ret = xv_fail(call, op, XV_GRP_OBJECT, attr, XV_R_DEPENDENT, 0);
+	call->error.object = XV_OBJ_CONN;
+	call->error.handle = handle;
+	return ret;
 }
 
 /* ---- states ---- */
@@ -386,7 +415,8 @@ static int resolve_route(struct xv_conn *conn)
 		return 0;
 	}
 	mutex_lock(&qp->lock);
-	ret = xv_qp_cm_init(qp, conn->id);
+	ret = READ_ONCE(conn->state) == XV_CONN_ENDED ? -ECONNABORTED :
+	      xv_qp_cm_init(qp, conn->id);
 	mutex_unlock(&qp->lock);
 	return ret ? ret : rdma_resolve_route(conn->id, conn->establish_ms);
 }
@@ -572,6 +602,7 @@ static int conn_event(struct xv_cm *cm, struct rdma_cm_id *id,
 		note_todo(conn, TODO_RESPONSE);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
+		xv_fault_delay_cm();
 		if (!conn->passive)
 			keep_data(conn, &event->param.conn);
 		cm_established(conn);
@@ -687,14 +718,14 @@ static int bind_qp(struct xv_call *call, struct xv_opx *op, struct xv_conn *conn
 {
 	struct xv_qp *qp = conn->qp;
 	u8 state;
-	int ret = 0;
+	int ret;
 
+	ret = xv_conn_check_none(call, op, XV_OBJECT_QP, qp);
+	if (ret)
+		return ret;
 	mutex_lock(&qp->lock);
 	state = xv_qp_state(qp);
-	if (qp->conn)
-		ret = xv_fail_obj(call, op, XV_GRP_OBJECT, XV_OBJECT_QP,
-				  XV_R_DEPENDENT, &qp->conn->uobj);
-	else if (qp->type != XV_QPT_RC)
+	if (qp->type != XV_QPT_RC)
 		ret = xv_fail(call, op, XV_GRP_OBJECT, XV_OBJECT_QP,
 			      XV_R_CAPABILITY, 0);
 	else if (state != XV_QPS_INIT)

@@ -9,9 +9,12 @@
 
 #include "qp.h"
 
-struct xv_conn;
+struct xv_call;
+struct xv_opx;
 
-const struct xv_uobj *xv_conn_uobj(const struct xv_conn *conn);
+u32 xv_conn_of(struct xv_qp *qp);
+int xv_conn_check_none(struct xv_call *call, struct xv_opx *op, u16 attr,
+		       struct xv_qp *qp);
 void xv_conn_received(struct xv_qp *qp);
 void xv_conn_comm_est(struct xv_qp *qp);
 void xv_conn_failed(struct xv_qp *qp, u8 status);

@@ -443,16 +443,6 @@ static int check_bare(struct xv_call *call, struct xv_opx *op,
 	return 0;
 }
 
-/* The states of a connection's queue pair are the connection's business. */
-static int check_no_conn(struct xv_call *call, struct xv_opx *op,
-			 struct xv_qp *qp)
-{
-	if (!qp->conn)
-		return 0;
-	return xv_fail_obj(call, op, XV_GRP_OBJECT, XV_OBJECT_HANDLE,
-			   XV_R_DEPENDENT, xv_conn_uobj(qp->conn));
-}
-
 /**
  * xv_qp_connect - RESET or INIT to RTS
  * @call: the call
@@ -471,7 +461,7 @@ int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	u8 state = xv_qp_state(qp);
 	int ret;
 
-	ret = check_no_conn(call, op, qp);
+	ret = xv_conn_check_none(call, op, XV_OBJECT_HANDLE, qp);
 	if (ret)
 		return ret;
 	if (state != XV_QPS_RESET && state != XV_QPS_INIT)
@@ -512,7 +502,7 @@ static int modify(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	struct ib_qp_attr attr;
 	int ret;
 
-	ret = check_no_conn(call, op, qp);
+	ret = xv_conn_check_none(call, op, XV_OBJECT_HANDLE, qp);
 	if (ret)
 		return ret;
 	switch (to) {
