@@ -51,6 +51,9 @@ check: deps
 check-debug: deps
 	@scripts/check debug
 
+check-next: deps
+	@scripts/check next
+
 check-long: deps
 	@scripts/check long
 
@@ -66,7 +69,7 @@ docs: deps
 	@scripts/docs
 
 kernel-debug: deps
-	@selftests/vm/build-debug-kernel
+	@selftests/vm/build-kernel debug
 
 # ---- installation -----------------------------------------------------------------------------
 
@@ -108,6 +111,7 @@ help:
 	@echo 'make check         lint, unit tests, all selftests on Debian kernels 6.1 and 6.12'
 	@echo 'make check-debug   all selftests on a kernel with KASAN, lockdep, kmemleak, faults;'
 	@echo '                   builds that kernel first, half an hour the first time'
+	@echo 'make check-next    all selftests on the newest kernel that Debian has, which it builds first'
 	@echo 'make check-long    as above with large counts, hours; goes on where it stopped'
 	@echo 'make check-host    selftests on this machine: loads rdma_rxe and xverbs.ko'
 	@echo 'make lint          checkpatch, sparse, W=1, kernel-doc, shellcheck and own rules'
@@ -121,5 +125,5 @@ help:
 	@echo 'KDIR=DIR           build tree of the kernel, now $(KDIR)'
 	@echo 'selftests/vm/run --help   one test, a shell or a script in a virtual machine'
 
-.PHONY: all module userspace selftests deps demo check check-debug check-long check-host lint \
+.PHONY: all module userspace selftests deps demo check check-debug check-next check-long check-host lint \
 	docs kernel-debug install headers clean help

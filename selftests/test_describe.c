@@ -9,6 +9,7 @@
  * that is added there is tried here, or fails the test for want of a valid
  * value.
  */
+#include <netinet/in.h>
 #include "xv_test.h"
 
 #define MAX_ATTRS	64
@@ -28,6 +29,15 @@ FIXTURE(describe) {
 	struct xv_srq srq;
 	uint8_t *gid;
 	uint8_t *from;		/* a struct xv_ah_wc, and room behind it */
+	struct xv_eventq leq;
+	struct xv_listener l;
+	struct xv_qp conn_qp;	/* of @conn */
+	struct xv_conn conn;	/* to ask and to end */
+	struct xv_qp caller_qp;	/* of @caller */
+	struct xv_conn caller;	/* whose request waits at @l */
+	uint64_t token;		/* the request */
+	uint8_t *src;		/* a struct sockaddr_in of ours, any port */
+	uint8_t *dst;		/* that of @l */
 	uint8_t out[2][65535];
 };
 
@@ -59,6 +69,98 @@ static uint32_t far_handle(struct xvt_msg *m, int fd)
 	}
 }
 
+static void make_qp(struct xv_tx *tx, struct xvt_pair *p, struct xv_qp *qp)
+{
+	xv_qp_create(tx, qp, XV_OPTS(xv_qp_opts, .pd = &p->pd,
+		     .send_cq = &p->cq[1], .send_wr = 1));
+}
+
+/* What listeners and connections need. */
+static void make_conns(struct __test_metadata *_metadata, fixture *self)
+{
+	struct sockaddr_in *sin;
+	struct xv_tx *tx;
+
+	self->src = xvt_map(2 * XVT_PAGE, PROT_READ | PROT_WRITE);
+	ASSERT_NE(NULL, self->src);
+	self->dst = self->src + XVT_PAGE;
+	sin = (struct sockaddr_in *)self->src;
+	sin->sin_family = AF_INET;
+	memcpy(&sin->sin_addr, self->t.gid.gid + 12, 4);
+	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
+	xv_eventq_create(tx, &self->leq);
+	xv_listener_create(tx, &self->l, XV_OPTS(xv_listener_opts,
+			   .eventq = &self->leq, .backlog = XV_MAX_BACKLOG,
+			   .addr = (struct sockaddr *)sin));
+	make_qp(tx, &self->p, &self->conn_qp);
+	ASSERT_EQ(0, xv_txn_commit(tx, NULL));
+	xv_txn_free(tx);
+	memcpy(self->dst, self->l.info.local, sizeof(*sin));
+	ASSERT_EQ(0, xv_conn_create(xv_now(self->t.ctx), &self->conn,
+		  XV_OPTS(xv_conn_opts, .qp = &self->conn_qp,
+			  .eventq = &self->eq,
+			  .dst = (struct sockaddr *)self->dst)));
+}
+
+static int end_caller(fixture *self)
+{
+	struct xv_tx *tx;
+	int ret;
+
+	if (!self->caller.obj.handle)
+		return 0;
+	ret = xv_txn_begin(self->t.ctx, 0, &tx);
+	if (ret)
+		return ret;
+	xv_conn_destroy(tx, &self->caller);
+	xv_qp_destroy(tx, &self->caller_qp);
+	ret = xv_txn_commit(tx, NULL);
+	xv_txn_free(tx);
+	return ret;
+}
+
+static void end_conns(struct __test_metadata *_metadata, fixture *self)
+{
+	struct xv_tx *tx;
+
+	EXPECT_EQ(0, end_caller(self));
+	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
+	xv_conn_destroy(tx, &self->conn);
+	xv_qp_destroy(tx, &self->conn_qp);
+	xv_listener_destroy(tx, &self->l);
+	EXPECT_EQ(0, xv_txn_commit(tx, NULL));
+	xv_txn_free(tx);
+	xv_eventq_close(&self->leq);
+	munmap(self->src, 2 * XVT_PAGE);
+}
+
+/* A request that waits: the last one may have been answered. */
+static void fresh_token(struct __test_metadata *_metadata, fixture *self)
+{
+	struct xv_tx *now = xv_now(self->t.ctx);
+	struct xv_request_info info;
+	struct xv_event ev;
+	struct xv_tx *tx;
+
+	if (self->token &&
+	    !xv_listener_query_request(now, &self->l, self->token, &info))
+		return;
+	ASSERT_EQ(0, end_caller(self));
+	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
+	make_qp(tx, &self->p, &self->caller_qp);
+	xv_conn_create(tx, &self->caller, XV_OPTS(xv_conn_opts,
+		       .qp = &self->caller_qp, .eventq = &self->eq,
+		       .establish_ms = XV_MAX_ESTABLISH_MS,
+		       .dst = (struct sockaddr *)self->dst));
+	ASSERT_EQ(0, xv_txn_commit(tx, NULL));
+	xv_txn_free(tx);
+	do {
+		ASSERT_EQ(1, xvt_event(&self->leq, &ev));
+		self->token = ev.data;
+	} while (xv_listener_query_request(now, &self->l, self->token, &info) ||
+		 info.qp_num != self->caller_qp.info.qp_num);
+}
+
 FIXTURE_SETUP(describe)
 {
 	xvt_open(_metadata, &self->t);
@@ -78,18 +180,21 @@ FIXTURE_SETUP(describe)
 	xvt_datagram(&self->t, (struct xv_ah_wc *)self->from);
 	xvt_snap(_metadata, &self->t, &self->before);
 	xvt_pair(_metadata, &self->t, &self->p,
-		 &(struct xvt_pair_opts){ .no_connect = true, .cqe = 64 });
+		 &(struct xvt_pair_opts){ .no_connect = true, .cqe = 64,
+					  .events = true });
 	ASSERT_EQ(0, xv_ah_create(xv_now(self->t.ctx), &self->ah,
 				  xvt_ah_opts(&self->t, &self->p.pd)));
 	ASSERT_EQ(0, xv_srq_create(xv_now(self->t.ctx), &self->srq,
 				   XV_OPTS(xv_srq_opts, .pd = &self->p.pd,
 					   .recv_wr = 4)));
 	ASSERT_EQ(0, xv_eventq_create(xv_now(self->t.ctx), &self->eq));
+	make_conns(_metadata, self);
 }
 
 FIXTURE_TEARDOWN(describe)
 {
 	xvt_teardown(_metadata);
+	end_conns(_metadata, self);
 	xv_eventq_close(&self->eq);
 	EXPECT_EQ(0, xv_ah_destroy(xv_now(self->t.ctx), &self->ah));
 	EXPECT_EQ(0, xv_srq_destroy(xv_now(self->t.ctx), &self->srq));
@@ -156,6 +261,10 @@ static uint32_t handle_of(fixture *self, uint16_t type)
 		return self->ah.obj.handle;
 	case XV_OBJ_SRQ:
 		return self->srq.obj.handle;
+	case XV_OBJ_LISTENER:
+		return self->l.obj.handle;
+	case XV_OBJ_CONN:
+		return self->conn.obj.handle;
 	case XV_OBJ_PD:
 		return p->pd.obj.handle;
 	case XV_OBJ_MR:
@@ -170,9 +279,11 @@ static uint32_t handle_of(fixture *self, uint16_t type)
 #define KEY(group, id)	((group) << 16 | (id))
 
 /* A valid number, so that the whole call succeeds; ~0 if there is none known. */
-static uint64_t number_for(struct xvt *t, struct xvt_pair *p,
-			   const struct xv_desc *d)
+static uint64_t number_for(fixture *self, const struct xv_desc *d)
 {
+	struct xvt_pair *p = &self->p;
+	struct xvt *t = &self->t;
+
 	switch (KEY(d->group, d->id)) {
 	case KEY(XV_GRP_EVENTS, XV_EVENTS_COOKIE):
 		return 0x123456789abcdefULL;
@@ -226,6 +337,16 @@ static uint64_t number_for(struct xvt *t, struct xvt_pair *p,
 		return 3;
 	case KEY(XV_GRP_PARAMS, XV_PARAMS_STATE):
 		return XV_QPS_RTR;
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_ESTABLISH_MS):
+		return 60000;
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_REUSE):
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_BACKLOG):
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_SLOTS):
+		return 1;
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_COOKIE):
+		return 0xfedcba987654321ULL;
+	case KEY(XV_GRP_REQUEST, XV_REQUEST_TOKEN):
+		return self->token;
 	}
 	return ~0ULL;
 }
@@ -233,7 +354,16 @@ static uint64_t number_for(struct xvt *t, struct xvt_pair *p,
 /* A valid input buffer; there is room behind it. */
 static uint8_t *input_for(fixture *self, const struct xv_desc *d)
 {
-	return d->group == XV_GRP_ADDRESS ? self->gid : self->from;
+	switch (KEY(d->group, d->id)) {
+	case KEY(XV_GRP_ADDRESS, XV_ADDRESS_SRC):
+		return self->src;
+	case KEY(XV_GRP_ADDRESS, XV_ADDRESS_DST):
+		return self->dst;
+	case KEY(XV_GRP_ADDRESS, XV_ADDRESS_GID):
+		return self->gid;
+	default:
+		return self->from;
+	}
 }
 
 /* A queue pair has an SRQ or receives of its own. */
@@ -287,6 +417,7 @@ static uint32_t build(struct __test_metadata *_metadata,
 	unsigned int i;
 
 	ASSERT_TRUE(method->choice || !method->num_choices);
+	fresh_token(_metadata, self);
 	xvt_begin(m, 0);
 	if (post)
 		queue = build_queue(self, method->m->object);
@@ -316,7 +447,11 @@ static uint32_t build(struct __test_metadata *_metadata,
 					 handle_of(self, d->type));
 			break;
 		case XV_K_IN:
-			if (d->step) {
+			if (d->id == XV_PARAMS_PRIVATE_DATA) {
+				/* As much as fits everywhere. */
+				xvt_attr(m, d->group, d->id, XV_PRIVATE_REQUEST,
+					 0, (uintptr_t)self->from);
+			} else if (d->step) {
 				ASSERT_EQ(XV_PARAMS_RECVS, d->id);
 				xvt_attr(m, d->group, d->id,
 					 sizeof(self->recv), 0,
@@ -335,7 +470,7 @@ static uint32_t build(struct __test_metadata *_metadata,
 			break;
 		default:
 			v = method->srq && is_own_recv(d, XV_CAPS_RECV_WR) ?
-			    0 : number_for(&self->t, &self->p, d);
+			    0 : number_for(self, d);
 			ASSERT_NE(~0ULL, v) {
 				TH_LOG("no valid value known for %s",
 				       d->name);
@@ -377,6 +512,20 @@ static uint32_t make_victim(struct __test_metadata *_metadata,
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4);
 		xvt_out(m, self->out[1], sizeof(struct xv_srq_info));
 		break;
+	case XV_OBJ_LISTENER:
+		xvt_attr(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0,
+			 self->eq.fd);
+		xvt_attr(m, XV_GRP_ADDRESS, XV_ADDRESS_SRC, XV_ADDR_BYTES, 0,
+			 (uintptr_t)self->src);
+		break;
+	case XV_OBJ_CONN:
+		xvt_attr(m, XV_GRP_OBJECT, XV_OBJECT_QP, 4, 0,
+			 self->p.qp[1].obj.handle);
+		xvt_attr(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0,
+			 self->eq.fd);
+		xvt_attr(m, XV_GRP_ADDRESS, XV_ADDRESS_DST, XV_ADDR_BYTES, 0,
+			 (uintptr_t)self->dst);
+		break;
 	case XV_OBJ_CQ:
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_CQE, 4);
 		xvt_out(m, self->out[1], sizeof(struct xv_cq_info));
@@ -411,30 +560,36 @@ static void destroy(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, xvt_run(self->m, self->t.fd));
 }
 
+/* The queue pair that operations change: back to INIT. */
+static void reset(struct __test_metadata *_metadata, fixture *self)
+{
+	struct xv_qp_attr a = { .size = sizeof(a), .state = XV_QPS_RESET };
+	struct xv_tx *now = xv_now(self->t.ctx);
+
+	EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[0], &a));
+	a.state = XV_QPS_INIT;
+	EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[0], &a));
+}
+
 /* Undo what a successful call did. */
 static void take_back(struct __test_metadata *_metadata,
 		      fixture *self, const struct method *method,
 		      uint32_t op)
 {
-	struct xv_qp_attr a = { .size = sizeof(a) };
-	struct xv_tx *now = xv_now(self->t.ctx);
-
 	switch (method->m->kind) {
 	case XV_C_CREATE:
 		destroy(_metadata, self, method->m->object,
 			xvt_made(self->m, op));
+		if (method->m->object == XV_OBJ_CONN)
+			reset(_metadata, self);
 		break;
 	case XV_C_POST:
 		destroy(_metadata, self, method->m->object,
 			xvt_made(self->m, 0));
 		break;
 	case XV_C_MODIFY:
-		if (method->m->object != XV_OBJ_QP)
-			break;
-		a.state = XV_QPS_RESET;
-		EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[0], &a));
-		a.state = XV_QPS_INIT;
-		EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[0], &a));
+		if (method->m->object == XV_OBJ_QP)
+			reset(_metadata, self);
 		break;
 	}
 }
@@ -768,6 +923,7 @@ TEST_F(describe, the_tables)
 		0, ENOTTY, EFAULT, E2BIG, ENOMEM, EMFILE, EPERM, EACCES,
 		EPROTONOSUPPORT, EOPNOTSUPP, EINVAL, ENOENT, EBADF, EBUSY,
 		EAGAIN, ETIME, EINTR, ENODEV, EIO, EHOSTUNREACH,
+		EADDRINUSE, EADDRNOTAVAIL,
 	};
 	unsigned int i, k, reasons = 0;
 

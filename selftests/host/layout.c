@@ -174,6 +174,42 @@ AT(xv_desc, min, 24);
 AT(xv_desc, max, 32);
 AT(xv_desc, name, 40);
 
+SIZE(xv_listener_info, 40);
+AT(xv_listener_info, local, 0);
+AT(xv_listener_info, backlog, 28);
+AT(xv_listener_info, pending, 32);
+AT(xv_listener_info, refused, 36);
+
+SIZE(xv_request_info, 144);
+AT(xv_request_info, token, 0);
+AT(xv_request_info, local, 8);
+AT(xv_request_info, remote, 36);
+AT(xv_request_info, qp_num, 64);
+AT(xv_request_info, rd_atomic, 68);
+AT(xv_request_info, dest_rd_atomic, 72);
+AT(xv_request_info, private_len, 76);
+AT(xv_request_info, reserved, 80);
+AT(xv_request_info, private_data, 88);
+
+SIZE(xv_conn_info, 308);
+AT(xv_conn_info, local, 0);
+AT(xv_conn_info, remote, 28);
+AT(xv_conn_info, qp, 56);
+AT(xv_conn_info, state, 60);
+AT(xv_conn_info, flags, 64);
+AT(xv_conn_info, cause, 68);
+AT(xv_conn_info, err, 72);
+AT(xv_conn_info, raw, 76);
+AT(xv_conn_info, rd_atomic, 80);
+AT(xv_conn_info, dest_rd_atomic, 84);
+AT(xv_conn_info, retry_cnt, 88);
+AT(xv_conn_info, rnr_retry, 92);
+AT(xv_conn_info, path_mtu, 96);
+AT(xv_conn_info, sends_early, 100);
+AT(xv_conn_info, private_len, 104);
+AT(xv_conn_info, reserved, 108);
+AT(xv_conn_info, private_data, 112);
+
 SIZE(xv_describe, 32);
 AT(xv_describe, abi_version, 0);
 AT(xv_describe, header_size, 4);

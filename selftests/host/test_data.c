@@ -284,6 +284,50 @@ static void enter_errors(void **state)
 	assert_int_equal(fake.enter.flags, XV_ENTER_F_ARM);
 }
 
+static void enter_room(void **state)
+{
+	struct xv_qp *qps[2] = { &qp, &qp2 };
+	struct xv_enter_qp res[2];
+
+	(void)state;
+	/* One shot, and of one queue pair. */
+	qp2.room = 4;
+	assert_int_equal(xv_enter(ctx, qps, res, 2, NULL, 0, 0, 0, NULL), 0);
+	assert_int_equal(fake.enter_qps[0].flags, 0);
+	assert_int_equal(fake.enter_qps[1].flags, XV_ENTER_QP_ROOM(4));
+	assert_int_equal(qp2.room, 0);
+	assert_int_equal(xv_submit(&qp2), 0);
+	assert_int_equal(fake.enter_qps[0].flags, 0);
+
+	/* A full queue is what it is for; and a wait comes after it. */
+	qp.room = 2;
+	fake.enter_qp_err = EAGAIN;
+	assert_int_equal(xv_submit(&qp), -EAGAIN);
+	assert_int_equal(fake.enter_qps[0].flags, XV_ENTER_QP_ROOM(2));
+	assert_int_equal(qp.room, 0);
+	fake.enter_qp_err = 0;
+	fake.enter_errno = ETIME;
+	qp.room = 2;
+	assert_int_equal(xv_submit_and_wait(&qp, &cq, 1, 1), -ETIME);
+	assert_int_equal(qp.room, 0);
+
+	/* What was not done is not forgotten. */
+	fake.enter_errno = ENODEV;
+	qp.room = 2;
+	assert_int_equal(xv_submit(&qp), -ENODEV);
+	assert_int_equal(qp.room, 2);
+	fake.enter_errno = 0;
+	fake.enter_qp_err = EINVAL;
+	assert_int_equal(xv_submit(&qp), -EINVAL);
+	assert_int_equal(qp.room, 2);
+	fake.enter_qp_err = 0;
+
+	/* Too many are not taken for few. */
+	qp.room = 0x10001;
+	assert_int_equal(xv_submit(&qp), 0);
+	assert_int_equal(fake.enter_qps[0].flags, XV_ENTER_QP_ROOM(0xffff));
+}
+
 static void poll_plain(void **state)
 {
 	struct xv_wc wc[8];
@@ -540,7 +584,7 @@ int main(void)
 		T(send_slots), T(counters_wrap), T(counters_lie),
 		T(post_all_or_none), T(partly_taken), T(enter_many),
 		T(shared_receives),
-		T(enter_errors), T(poll_plain), T(poll_overflow),
+		T(enter_errors), T(enter_room), T(poll_plain), T(poll_overflow),
 		T(destroyed_qp_is_dropped), T(refused_destroy_drops_nothing),
 		T(destroyed_qp_in_overflow), T(many_destroyed_in_overflow),
 		T(prep_helpers), T(events),

@@ -291,7 +291,16 @@ static void other_names(void **state)
 	assert_string_equal(xv_event_name(0), "unknown");
 	for (i = XV_EV_COMPLETION; i <= XV_EV_SRQ_ERROR; i++)
 		assert_string_not_equal(xv_event_name(i), "unknown");
+	for (; i < XV_EV_ROOM; i++)
+		assert_string_equal(xv_event_name(i), "unknown");
+	for (; i <= XV_EV_DISCONNECTED; i++)
+		assert_string_not_equal(xv_event_name(i), "unknown");
 	assert_string_equal(xv_event_name(i), "unknown");
+	assert_string_equal(xv_conn_state_name(0), "unknown");
+	for (i = XV_CONN_RESOLVING; i <= XV_CONN_ENDED; i++)
+		assert_string_not_equal(xv_conn_state_name(i), "unknown");
+	assert_string_equal(xv_conn_state_name(i), "unknown");
+	assert_string_equal(xv_conn_state_name(XV_CONN_ACCEPTING), "ACCEPTING");
 }
 
 static void range_without_limit(void **state)

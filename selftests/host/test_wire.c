@@ -5,7 +5,9 @@
  * Copyright (c) 2026 The xverbs authors
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "fake.h"
 
@@ -841,6 +843,404 @@ static void option_sizes(void **state)
 	assert_int_equal(xv_txn_error(xv_now(ctx))->err, EINVAL);
 }
 
+/* ---- listeners and connections ---- */
+
+static const struct sockaddr_in ipv4 = {
+	.sin_family = AF_INET, .sin_port = 0x1234,
+	.sin_addr = { 0x01000a0a },
+};
+
+static const struct sockaddr_in6 ipv6 = {
+	.sin6_family = AF_INET6, .sin6_port = 0x1234,
+	.sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 7 }, .sin6_scope_id = 3,
+};
+
+/* An attribute whose bytes were copied: not those of the caller. */
+static void check_bytes(unsigned int n, unsigned int i, unsigned int group,
+			unsigned int id, const void *bytes, size_t len)
+{
+	const struct xv_attr *a = fake_attr(n, i);
+
+	assert_non_null(a);
+	assert_int_equal(a->group, group);
+	assert_int_equal(a->id, id);
+	assert_int_equal(a->len, len);
+	assert_int_equal(a->flags, 0);
+	if (len <= 8) {
+		assert_memory_equal(&a->data, bytes, len);
+		return;
+	}
+	assert_true(a->data != (uintptr_t)bytes);
+	assert_memory_equal((void *)(uintptr_t)a->data, bytes, len);
+}
+
+static void listener_calls(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_listener_info info;
+	struct xv_listener l = {};
+
+	(void)state;
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l,
+			 XV_OPTS(xv_listener_opts, .eventq = &eq,
+				 .addr = (const void *)&ipv4)), 0);
+	check_header(1, 4, 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_CREATE, 4);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, 33);
+	assert_int_equal(fake_attr(0, 2)->id, XV_ADDRESS_SRC);
+	assert_int_equal(fake_attr(0, 2)->len, XV_ADDR_IPV4_BYTES);
+	check_attr(0, 3, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&l.info);
+	assert_int_equal(l.obj.handle, 100);
+	assert_int_equal(l.info.backlog, 0x5a5a5a5a);
+
+	assert_int_equal(xv_listener_query(xv_now(ctx), &l, &info), 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_QUERY, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	/* One that lives is not made again. */
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l,
+			 XV_OPTS(xv_listener_opts, .eventq = &eq,
+				 .addr = (const void *)&ipv4)), -EINVAL);
+	assert_int_equal(xv_listener_destroy(xv_now(ctx), &l), 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	assert_int_equal(l.obj.handle, 0);
+}
+
+static void listener_everything(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct sockaddr_in6 addr = ipv6;
+	struct xv_listener l = {};
+	struct xv_tx *tx;
+
+	(void)state;
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_listener_create(tx, &l, XV_OPTS(xv_listener_opts,
+			 .backlog = 5, .eventq = &eq, .cookie = 1ULL << 40,
+			 .addr = (const void *)&addr, .reuse = 1)), 0);
+	/* It is copied, the scope of a link-local address with it. */
+	memset(&addr, 0, sizeof(addr));
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_CREATE, 7);
+	check_attr(0, 2, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 8, 0, 1ULL << 40);
+	check_bytes(0, 3, XV_GRP_ADDRESS, XV_ADDRESS_SRC, &ipv6,
+		    XV_ADDR_BYTES);
+	check_attr(0, 4, XV_GRP_PARAMS, XV_PARAMS_BACKLOG, 4, 0, 5);
+	check_attr(0, 5, XV_GRP_PARAMS, XV_PARAMS_REUSE, 4, 0, 1);
+	xv_txn_free(tx);
+}
+
+static void listener_refused(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct {
+		struct xv_listener_opts opts;
+		uint64_t later;
+	} big = { .opts = { .size = sizeof(big), .eventq = &eq } };
+	struct xv_listener l = {};
+	unsigned int calls = fake.txns;
+
+	(void)state;
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l, NULL), -EINVAL);
+	assert_int_equal(xv_txn_error(xv_now(ctx))->reason, XV_R_MISSING);
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l,
+			 XV_OPTS(xv_listener_opts, .eventq = &eq,
+				 .reserved = 1)), -EINVAL);
+	assert_int_equal(xv_txn_error(xv_now(ctx))->reason, XV_R_RESERVED);
+	big.later = 1;
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l, &big.opts),
+			 -EINVAL);
+	assert_int_equal(xv_txn_error(xv_now(ctx))->reason, XV_R_TAIL);
+	big.opts.size = 3;
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l, &big.opts),
+			 -EINVAL);
+	assert_int_equal(xv_txn_error(xv_now(ctx))->reason, XV_R_LENGTH);
+	assert_int_equal(fake.txns, calls);
+	assert_int_equal(l.obj.handle, 0);
+	assert_null(l.obj.tx);
+	/* What the kernel can tell is left to it. */
+	assert_int_equal(xv_listener_create(xv_now(ctx), &l,
+					    XV_OPTS(xv_listener_opts)), 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_CREATE, 2);
+}
+
+static void request_calls(void **state)
+{
+	const uint64_t token = 7ULL << 32 | 5;
+	struct xv_listener l = { .obj.handle = 40 };
+	uint8_t data[XV_PRIVATE_REJECT];
+	struct xv_request_info info;
+	struct xv_tx *tx;
+
+	(void)state;
+	assert_int_equal(xv_listener_query_request(xv_now(ctx), &l, token,
+						   &info), 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_QUERY_REQUEST, 3);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	check_attr(0, 1, XV_GRP_REQUEST, XV_REQUEST_TOKEN, 8, 0, token);
+	check_attr(0, 2, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+
+	assert_int_equal(xv_listener_reject(xv_now(ctx), &l, token, NULL, 0),
+			 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_REJECT, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	check_attr(0, 1, XV_GRP_REQUEST, XV_REQUEST_TOKEN, 8, 0, token);
+
+	/* Up to 8 bytes lie in the attribute. */
+	assert_int_equal(xv_listener_reject(xv_now(ctx), &l, token, "no", 2),
+			 0);
+	check_op(0, XV_OBJ_LISTENER, XV_M_REJECT, 3);
+	check_bytes(0, 1, XV_GRP_PARAMS, XV_PARAMS_PRIVATE_DATA, "no", 2);
+	check_attr(0, 2, XV_GRP_REQUEST, XV_REQUEST_TOKEN, 8, 0, token);
+
+	memset(data, 0x77, sizeof(data));
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_listener_reject(tx, &l, token, data, sizeof(data)),
+			 0);
+	memset(data, 0, sizeof(data));
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	memset(data, 0x77, sizeof(data));
+	check_bytes(0, 1, XV_GRP_PARAMS, XV_PARAMS_PRIVATE_DATA, data,
+		    sizeof(data));
+	xv_txn_free(tx);
+}
+
+static void conn_connect(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_qp qp = { .obj.handle = 40 };
+	struct xv_conn c = {};
+	struct xv_conn_info info;
+
+	(void)state;
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, XV_OPTS(xv_conn_opts,
+			 .qp = &qp, .eventq = &eq,
+			 .dst = (const void *)&ipv4)), 0);
+	check_header(1, 4, 0);
+	check_op(0, XV_OBJ_CONN, XV_M_CREATE, 4);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_OBJECT, XV_OBJECT_QP, 4, 0, 40);
+	check_attr(0, 2, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, 33);
+	assert_int_equal(fake_attr(0, 3)->group, XV_GRP_ADDRESS);
+	assert_int_equal(fake_attr(0, 3)->id, XV_ADDRESS_DST);
+	assert_int_equal(fake_attr(0, 3)->len, XV_ADDR_IPV4_BYTES);
+	assert_int_equal(c.obj.handle, 100);
+
+	assert_int_equal(xv_conn_query(xv_now(ctx), &c, &info), 0);
+	check_op(0, XV_OBJ_CONN, XV_M_QUERY, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	assert_int_equal(xv_conn_disconnect(xv_now(ctx), &c), 0);
+	check_op(0, XV_OBJ_CONN, XV_M_DISCONNECT, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	assert_int_equal(c.obj.handle, 100);
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, XV_OPTS(xv_conn_opts,
+			 .qp = &qp, .eventq = &eq,
+			 .dst = (const void *)&ipv4)), -EINVAL);
+	assert_int_equal(xv_conn_destroy(xv_now(ctx), &c), 0);
+	check_op(0, XV_OBJ_CONN, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	assert_int_equal(c.obj.handle, 0);
+}
+
+static void conn_everything(void **state)
+{
+	static const uint32_t want[][2] = {
+		{ XV_PATH_TRAFFIC_CLASS, 1 }, { XV_PATH_TIMEOUT, 2 },
+		{ XV_PATH_RETRY_CNT, 3 }, { XV_PATH_RNR_RETRY, 4 },
+		{ XV_PATH_MIN_RNR_TIMER, 5 }, { XV_PATH_RD_ATOMIC, 6 },
+		{ XV_PATH_DEST_RD_ATOMIC, 7 },
+	};
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_qp qp = { .obj.handle = 40 };
+	uint8_t data[XV_PRIVATE_REQUEST];
+	struct sockaddr_in6 dst = ipv6;
+	struct sockaddr_in src = ipv4;
+	struct xv_conn c = {};
+	struct xv_tx *tx;
+	unsigned int i;
+
+	(void)state;
+	memset(data, 0x77, sizeof(data));
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	assert_int_equal(xv_conn_create(tx, &c, XV_OPTS(xv_conn_opts,
+			 .establish_ms = 1500, .qp = &qp, .eventq = &eq,
+			 .cookie = 9, .dst = (const void *)&dst,
+			 .src = (const void *)&src, .private_data = data,
+			 .private_len = sizeof(data), .reuse = 1,
+			 .traffic_class = 1, .timeout = 2, .retry_cnt = 3,
+			 .rnr_retry = 4, .min_rnr_timer = 5, .rd_atomic = 6,
+			 .dest_rd_atomic = 7)), 0);
+	/* All of it is copied. */
+	memset(data, 0, sizeof(data));
+	memset(&dst, 0, sizeof(dst));
+	memset(&src, 0, sizeof(src));
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	check_header(1, 16, 0);
+	check_op(0, XV_OBJ_CONN, XV_M_CREATE, 16);
+	check_attr(0, 3, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 8, 0, 9);
+	check_bytes(0, 4, XV_GRP_ADDRESS, XV_ADDRESS_DST, &ipv6,
+		    XV_ADDR_BYTES);
+	check_bytes(0, 5, XV_GRP_ADDRESS, XV_ADDRESS_SRC, &ipv4,
+		    XV_ADDR_IPV4_BYTES);
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		check_attr(0, 6 + i, XV_GRP_PATH, want[i][0], 4, 0, want[i][1]);
+	memset(data, 0x77, sizeof(data));
+	check_bytes(0, 13, XV_GRP_PARAMS, XV_PARAMS_PRIVATE_DATA, data,
+		    sizeof(data));
+	check_attr(0, 14, XV_GRP_PARAMS, XV_PARAMS_ESTABLISH_MS, 4, 0, 1500);
+	check_attr(0, 15, XV_GRP_PARAMS, XV_PARAMS_REUSE, 4, 0, 1);
+	xv_txn_free(tx);
+}
+
+static void conn_zero_fields(void **state)
+{
+	static const uint16_t ids[] = {
+		XV_PATH_TRAFFIC_CLASS, XV_PATH_TIMEOUT, XV_PATH_RETRY_CNT,
+		XV_PATH_RNR_RETRY, XV_PATH_MIN_RNR_TIMER, XV_PATH_RD_ATOMIC,
+		XV_PATH_DEST_RD_ATOMIC,
+	};
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_qp qp = { .obj.handle = 40 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		struct xv_conn c = {};
+
+		assert_int_equal(xv_conn_create(xv_now(ctx), &c,
+				 XV_OPTS(xv_conn_opts, .qp = &qp,
+					 .eventq = &eq,
+					 .dst = (const void *)&ipv4,
+					 .zero = XV_ZERO_PATH(ids[i]))), 0);
+		check_op(0, XV_OBJ_CONN, XV_M_CREATE, 5);
+		check_attr(0, 4, XV_GRP_PATH, ids[i], 4, 0, 0);
+	}
+}
+
+static void conn_accept(void **state)
+{
+	const uint64_t token = 7ULL << 32 | 5;
+	struct xv_listener l = { .obj.handle = 41 };
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_qp qp = { .obj.handle = 40 };
+	uint8_t data[XV_PRIVATE_ACCEPT];
+	struct xv_conn c = {};
+
+	(void)state;
+	memset(data, 0x66, sizeof(data));
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, XV_OPTS(xv_conn_opts,
+			 .qp = &qp, .eventq = &eq, .listener = &l,
+			 .token = token, .private_data = data,
+			 .private_len = sizeof(data))), 0);
+	check_op(0, XV_OBJ_CONN, XV_M_CREATE, 6);
+	assert_int_equal(fake_attr(0, 3)->id, XV_PARAMS_PRIVATE_DATA);
+	assert_int_equal(fake_attr(0, 3)->len, XV_PRIVATE_ACCEPT);
+	check_attr(0, 4, XV_GRP_REQUEST, XV_REQUEST_LISTENER, 4, 0, 41);
+	check_attr(0, 5, XV_GRP_REQUEST, XV_REQUEST_TOKEN, 8, 0, token);
+
+	/* Both or none: the kernel says so, the library sends it. */
+	memset(&c, 0, sizeof(c));
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, XV_OPTS(xv_conn_opts,
+			 .qp = &qp, .eventq = &eq, .listener = &l,
+			 .dst = (const void *)&ipv4)), 0);
+	check_op(0, XV_OBJ_CONN, XV_M_CREATE, 6);
+	check_attr(0, 5, XV_GRP_REQUEST, XV_REQUEST_TOKEN, 8, 0, 0);
+}
+
+static void conn_refused(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_qp qp = { .obj.handle = 40 };
+	struct {
+		struct xv_conn_opts opts;
+		uint64_t later;
+	} big = { .opts = { .size = sizeof(big), .qp = &qp, .eventq = &eq } };
+	const struct xv_error *err = xv_txn_error(xv_now(ctx));
+	unsigned int calls = fake.txns;
+	struct xv_conn c = {};
+
+	(void)state;
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, NULL), -EINVAL);
+	assert_int_equal(err->reason, XV_R_MISSING);
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, XV_OPTS(xv_conn_opts,
+			 .eventq = &eq, .dst = (const void *)&ipv4)), -EINVAL);
+	assert_int_equal(err->reason, XV_R_MISSING);
+	assert_int_equal(err->group, XV_GRP_OBJECT);
+	assert_int_equal(err->attr, XV_OBJECT_QP);
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, XV_OPTS(xv_conn_opts,
+			 .qp = &qp, .eventq = &eq, .reserved = 1)), -EINVAL);
+	assert_int_equal(err->reason, XV_R_RESERVED);
+	big.later = 1;
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, &big.opts), -EINVAL);
+	assert_int_equal(err->reason, XV_R_TAIL);
+	big.opts.size = 2;
+	assert_int_equal(xv_conn_create(xv_now(ctx), &c, &big.opts), -EINVAL);
+	assert_int_equal(err->reason, XV_R_LENGTH);
+	assert_int_equal(fake.txns, calls);
+	assert_int_equal(c.obj.handle, 0);
+	assert_null(c.obj.tx);
+}
+
+/* From nothing to "connecting" in one call. */
+static void conn_in_one_call(void **state)
+{
+	struct xv_eventq eq = {};
+	struct xv_conn c = {};
+	struct xv_pd pd = {};
+	struct xv_cq cq = {};
+	struct xv_qp qp = {};
+	struct xv_tx *tx;
+
+	(void)state;
+	assert_int_equal(xv_txn_begin(ctx, 0, &tx), 0);
+	xv_eventq_create(tx, &eq);
+	xv_pd_create(tx, &pd);
+	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 8, .eventq = &eq));
+	xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .pd = &pd, .send_cq = &cq,
+				      .send_wr = 4, .recv_wr = 4));
+	xv_conn_create(tx, &c, XV_OPTS(xv_conn_opts, .qp = &qp, .eventq = &eq,
+				       .dst = (const void *)&ipv4));
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	assert_int_equal(fake.txns, 1);
+	check_op(4, XV_OBJ_CONN, XV_M_CREATE, 4);
+	check_attr(4, 1, XV_GRP_OBJECT, XV_OBJECT_QP, 4, XV_ATTR_F_FROM_OP, 3);
+	check_attr(4, 2, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, XV_ATTR_F_FROM_OP,
+		   0);
+	assert_int_equal(c.obj.handle, 103);
+
+	xv_conn_destroy(tx, &c);
+	xv_qp_destroy(tx, &qp);
+	xv_cq_destroy(tx, &cq);
+	xv_pd_destroy(tx, &pd);
+	assert_int_equal(xv_txn_commit(tx, NULL), 0);
+	assert_int_equal(c.obj.handle | qp.obj.handle, 0);
+	xv_eventq_close(&eq);
+	xv_txn_free(tx);
+}
+
+static void watch_room(void **state)
+{
+	struct xv_qp qp = { .obj.handle = 40 };
+
+	(void)state;
+	assert_int_equal(xv_qp_watch_room(xv_now(ctx), &qp, 3, 0), 0);
+	check_op(0, XV_OBJ_QP, XV_M_WATCH_ROOM, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
+	check_attr(0, 1, XV_GRP_PARAMS, XV_PARAMS_SLOTS, 4, 0, 3);
+	/* 0 slots is a value: it cancels. */
+	assert_int_equal(xv_qp_watch_room(xv_now(ctx), &qp, 0, 1ULL << 40), 0);
+	check_op(0, XV_OBJ_QP, XV_M_WATCH_ROOM, 3);
+	check_attr(0, 1, XV_GRP_PARAMS, XV_PARAMS_SLOTS, 4, 0, 0);
+	check_attr(0, 2, XV_GRP_PARAMS, XV_PARAMS_COOKIE, 8, 0, 1ULL << 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -853,6 +1253,10 @@ int main(void)
 		T(ah_from_wc), T(ah_query_destroy), T(srq_calls), T(srq_set),
 		T(whole_set), T(raw_content),
 		T(raw_beyond_limits), T(batch_flag), T(option_sizes),
+		T(listener_calls), T(listener_everything), T(listener_refused),
+		T(request_calls), T(conn_connect), T(conn_everything),
+		T(conn_zero_fields), T(conn_accept), T(conn_refused),
+		T(conn_in_one_call), T(watch_room),
 	};
 
 	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);

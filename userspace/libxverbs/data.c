@@ -176,6 +176,19 @@ XV_PUBLIC int xv_enter_raw(struct xv_ctx *ctx, struct xv_enter *enter)
 	return xv_ctx_ioctl(ctx, XV_IOC_ENTER, enter);
 }
 
+/* More than any queue has stays more than this one has. */
+static uint32_t room_flags(const struct xv_qp *qp)
+{
+	return XV_ENTER_QP_ROOM(qp->room < 0xffff ? qp->room : 0xffff);
+}
+
+/* Was the watch set? A wait that failed comes after it. */
+static bool room_is_set(int ret, int qp_err)
+{
+	return (!ret || ret == -ETIME || ret == -EINTR) &&
+	       (!qp_err || qp_err == EAGAIN);
+}
+
 static void ask_srq(struct xv_enter_qp *res, const struct xv_srq *srq)
 {
 	memset(res, 0, sizeof(*res));
@@ -189,6 +202,7 @@ static void ask_qp(struct xv_enter_qp *res, const struct xv_qp *qp)
 	res->qp = qp->obj.handle;
 	res->num_send = xv_sends_ready(qp);
 	res->num_recv = xv_recvs_ready(qp);
+	res->flags = room_flags(qp);
 }
 
 static void note_srq(const struct xv_enter_qp *res, struct xv_srq *srq)
@@ -198,12 +212,14 @@ static void note_srq(const struct xv_enter_qp *res, struct xv_srq *srq)
 	srq->reason = res->reason;
 }
 
-static void note_qp(const struct xv_enter_qp *res, struct xv_qp *qp)
+static void note_qp(const struct xv_enter_qp *res, struct xv_qp *qp, int ret)
 {
 	qp->send_taken += res->sends_taken;
 	qp->recv_taken += res->recvs_taken;
 	qp->err = res->err;
 	qp->reason = res->reason;
+	if (room_is_set(ret, res->err))
+		qp->room = 0;
 }
 
 static int enter_all(struct xv_ctx *ctx, const struct xv_enter_opts *o,
@@ -231,7 +247,7 @@ static int enter_all(struct xv_ctx *ctx, const struct xv_enter_opts *o,
 	for (i = 0; i < o->num_srqs; i++)
 		note_srq(&o->res[i], o->srqs[i]);
 	for (i = 0; i < o->num_qps; i++)
-		note_qp(&qp_res[i], o->qps[i]);
+		note_qp(&qp_res[i], o->qps[i], ret);
 	if (num_complete)
 		*num_complete = enter.num_complete;
 	return ret;

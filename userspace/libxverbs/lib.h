@@ -39,6 +39,8 @@ enum xv_fix_kind {
 	XV_FIX_CQ,
 	XV_FIX_QP,
 	XV_FIX_SRQ,
+	XV_FIX_LISTENER,
+	XV_FIX_CONN,
 	XV_FIX_GONE,		/* a destroyed one */
 	XV_FIX_CQ_GONE,
 	XV_FIX_QP_GONE,

@@ -208,9 +208,29 @@ XV_PUBLIC const char *xv_event_name(unsigned int type)
 		[XV_EV_QP_LAST_WQE] = "last receive taken",
 		[XV_EV_SRQ_LIMIT] = "shared receives run low",
 		[XV_EV_SRQ_ERROR] = "shared receive queue failed",
+		[XV_EV_ROOM] = "room in the send queue",
+		[XV_EV_CONNECT_REQUEST] = "connection request",
+		[XV_EV_ESTABLISHED] = "established",
+		[XV_EV_CONNECT_FAILED] = "connect failed",
+		[XV_EV_DISCONNECTED] = "disconnected",
 	};
 
-	return type && type < ARRAY_SIZE(names) ? names[type] : "unknown";
+	return type < ARRAY_SIZE(names) && names[type] ? names[type] :
+							  "unknown";
+}
+
+XV_PUBLIC const char *xv_conn_state_name(unsigned int state)
+{
+	static const char *const names[] = {
+		[XV_CONN_RESOLVING] = "RESOLVING",
+		[XV_CONN_CONNECTING] = "CONNECTING",
+		[XV_CONN_ACCEPTING] = "ACCEPTING",
+		[XV_CONN_ESTABLISHED] = "ESTABLISHED",
+		[XV_CONN_ENDED] = "ENDED",
+	};
+
+	return state < ARRAY_SIZE(names) && names[state] ? names[state] :
+							   "unknown";
 }
 
 /* ------------------------------------------------------------------------

@@ -654,6 +654,8 @@ static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 	case XV_FIX_PD:
 	case XV_FIX_MR:
 	case XV_FIX_AH:
+	case XV_FIX_LISTENER:
+	case XV_FIX_CONN:
 		obj->tx = NULL;
 		obj->handle = data;
 		break;
@@ -733,6 +735,12 @@ static void undo_creates(struct xv_tx *tx)
 			break;
 		case XV_FIX_AH:
 			object = XV_OBJ_AH;
+			break;
+		case XV_FIX_LISTENER:
+			object = XV_OBJ_LISTENER;
+			break;
+		case XV_FIX_CONN:
+			object = XV_OBJ_CONN;
 			break;
 		case XV_FIX_CQ:
 			object = XV_OBJ_CQ;

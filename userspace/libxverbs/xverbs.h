@@ -262,6 +262,10 @@ struct xv_cq {
  * @err: public: positive errno which stopped the QP in the last submission
  * @reason: public: enum xv_reason for it
  * @info: public: what the kernel said when it was made: QP number, PSN
+ * @room: set by the caller: with the next submission ask for one %XV_EV_ROOM
+ *	when so many send slots are free; see xv_qp_watch_room(). 0 again when
+ *	the kernel has taken it
+ * @reserved32: 0
  * @reserved: 0
  */
 struct xv_qp {
@@ -282,7 +286,9 @@ struct xv_qp {
 	int32_t err;
 	uint32_t reason;
 	struct xv_qp_info info;
-	uint64_t reserved[7];
+	uint32_t room;
+	uint32_t reserved32;
+	uint64_t reserved[6];
 };
 
 /**
@@ -945,6 +951,214 @@ int xv_ah_query(struct xv_tx *tx, struct xv_ah *ah, struct xv_ah_info *info);
  * error or be lost.
  */
 int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah);
+
+/* ------------------------------------------------------------------------
+ * Connections
+ *
+ * A connection is a queue pair that the connection manager of the kernel brings
+ * together with another one, found by its IP address and port. Making one starts
+ * it; the event queue tells what comes of it: %XV_EV_ESTABLISHED or
+ * %XV_EV_CONNECT_FAILED, later %XV_EV_DISCONNECTED. Receives are posted before,
+ * in the same transaction. Sends may be posted at any time: those that come too
+ * early wait in the ring, in order.
+ */
+
+struct sockaddr;
+
+/**
+ * struct xv_listener - waits for connection requests
+ * @obj: common part
+ * @info: public: what the kernel said when it was made; with the port, if any
+ *	free one was asked for
+ * @reserved32: 0
+ * @reserved: 0
+ */
+struct xv_listener {
+	struct xv_obj obj;
+	struct xv_listener_info info;
+	uint32_t reserved32;
+	uint64_t reserved[4];
+};
+
+/**
+ * struct xv_listener_opts - what a listener shall be
+ * @size: bytes of this struct
+ * @backlog: requests that may wait; 0: %XV_BACKLOG
+ * @eventq: where requests are told of; required
+ * @cookie: of its events
+ * @addr: struct sockaddr_in or sockaddr_in6 of the device; port 0: any free one
+ * @reuse: 1: the address may be in use
+ * @reserved: 0
+ */
+struct xv_listener_opts {
+	uint32_t size;
+	uint32_t backlog;
+	struct xv_eventq *eventq;
+	uint64_t cookie;
+	const struct sockaddr *addr;
+	uint32_t reuse;
+	uint32_t reserved;
+};
+
+/**
+ * xv_listener_create() - make a listener
+ * @tx: transaction or xv_now()
+ * @l: gets the listener
+ * @opts: what it shall be
+ *
+ * Peers are let in from the commit on: each is a %XV_EV_CONNECT_REQUEST, whose
+ * data is the token of the request.
+ */
+int xv_listener_create(struct xv_tx *tx, struct xv_listener *l,
+		       const struct xv_listener_opts *opts);
+
+/** xv_listener_query() - ask a listener; as xv_pd_query() */
+int xv_listener_query(struct xv_tx *tx, struct xv_listener *l,
+		      struct xv_listener_info *info);
+
+/**
+ * xv_listener_query_request() - who wants to connect?
+ * @tx: transaction or xv_now()
+ * @l: the listener
+ * @token: the request
+ * @info: is filled when the transaction commits
+ *
+ * ENOENT with %XV_R_NO_REQUEST if the peer has given up.
+ */
+int xv_listener_query_request(struct xv_tx *tx, struct xv_listener *l,
+			      uint64_t token, struct xv_request_info *info);
+
+/**
+ * xv_listener_reject() - refuse a connection request
+ * @tx: transaction or xv_now()
+ * @l: the listener
+ * @token: the request
+ * @data: private data for the peer; it is copied
+ * @len: bytes of @data, at most %XV_PRIVATE_REJECT; 0: none
+ */
+int xv_listener_reject(struct xv_tx *tx, struct xv_listener *l, uint64_t token,
+		       const void *data, size_t len);
+
+/**
+ * xv_listener_destroy() - destroy a listener
+ * @tx: transaction or xv_now()
+ * @l: the listener
+ *
+ * As xv_pd_destroy(). Requests that wait are refused; connections stay.
+ */
+int xv_listener_destroy(struct xv_tx *tx, struct xv_listener *l);
+
+/**
+ * struct xv_conn - a connection
+ * @obj: common part
+ * @reserved: 0
+ */
+struct xv_conn {
+	struct xv_obj obj;
+	uint64_t reserved[4];
+};
+
+/**
+ * struct xv_conn_opts - what a connection shall be
+ * @size: bytes of this struct
+ * @establish_ms: until it is given up; 0: %XV_ESTABLISH_MS
+ * @qp: its queue pair, in INIT: a new one, also of the same transaction, or one
+ *	that was never connected
+ * @eventq: where it is told what came of it; required
+ * @cookie: of its events
+ * @dst: struct sockaddr_in or sockaddr_in6 to connect to; or @listener is set
+ * @src: address to connect from, or NULL
+ * @listener: whose request to accept; or @dst is set
+ * @token: the request
+ * @private_data: private data for the peer; it is copied
+ * @private_len: bytes of it
+ * @reuse: 1: the source address may be in use
+ * @traffic_class: as all that follow: see enum xv_attr_path; 0: the default,
+ *	unless the bit of %XV_ZERO_PATH is set in @zero
+ * @timeout: see there
+ * @retry_cnt: see there
+ * @rnr_retry: see there
+ * @min_rnr_timer: see there
+ * @rd_atomic: see there
+ * @dest_rd_atomic: see there
+ * @reserved: 0
+ * @zero: XV_ZERO_PATH(XV_PATH_*): fields whose 0 is a value
+ */
+struct xv_conn_opts {
+	uint32_t size;
+	uint32_t establish_ms;
+	struct xv_qp *qp;
+	struct xv_eventq *eventq;
+	uint64_t cookie;
+	const struct sockaddr *dst;
+	const struct sockaddr *src;
+	struct xv_listener *listener;
+	uint64_t token;
+	const void *private_data;
+	uint32_t private_len;
+	uint32_t reuse;
+	uint32_t traffic_class;
+	uint32_t timeout;
+	uint32_t retry_cnt;
+	uint32_t rnr_retry;
+	uint32_t min_rnr_timer;
+	uint32_t rd_atomic;
+	uint32_t dest_rd_atomic;
+	uint32_t reserved;
+	uint64_t zero;
+};
+
+/**
+ * xv_conn_create() - connect to an address, or accept a request
+ * @tx: transaction or xv_now()
+ * @c: gets the connection
+ * @opts: what it shall be
+ *
+ * Starts at the commit and does not wait.
+ */
+int xv_conn_create(struct xv_tx *tx, struct xv_conn *c,
+		   const struct xv_conn_opts *opts);
+
+/** xv_conn_query() - ask a connection; as xv_pd_query() */
+int xv_conn_query(struct xv_tx *tx, struct xv_conn *c,
+		  struct xv_conn_info *info);
+
+/**
+ * xv_conn_disconnect() - end a connection
+ * @tx: transaction or xv_now()
+ * @c: the connection
+ *
+ * Starts at the commit and does not wait: what is outstanding ends as flushed,
+ * then comes %XV_EV_DISCONNECTED (or %XV_EV_CONNECT_FAILED). What the peer must
+ * have should have completed before. Nothing happens if it has ended already.
+ */
+int xv_conn_disconnect(struct xv_tx *tx, struct xv_conn *c);
+
+/**
+ * xv_conn_destroy() - destroy a connection
+ * @tx: transaction or xv_now()
+ * @c: the connection
+ *
+ * As xv_pd_destroy(); in any state, and no event of it comes afterwards. The
+ * queue pair is left in ERR, where everything outstanding ends as flushed.
+ */
+int xv_conn_destroy(struct xv_tx *tx, struct xv_conn *c);
+
+/** xv_conn_state_name() - name of an enum xv_conn_state; never NULL */
+const char *xv_conn_state_name(unsigned int state);
+
+/**
+ * xv_qp_watch_room() - ask for one %XV_EV_ROOM
+ * @tx: transaction or xv_now()
+ * @qp: the queue pair, which must have an event queue
+ * @slots: when so many send slots are free, and it can send; 0: cancel
+ * @cookie: of the event
+ *
+ * At once if that is so. &xv_qp.room does the same together with a submission, with
+ * cookie 0.
+ */
+int xv_qp_watch_room(struct xv_tx *tx, struct xv_qp *qp, unsigned int slots,
+		     uint64_t cookie);
 
 /* ------------------------------------------------------------------------
  * Data path

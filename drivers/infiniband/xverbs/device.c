@@ -52,13 +52,15 @@ static const struct xv_type *const xv_types[] = {
 	&xv_type_qp,
 	&xv_type_ah,
 	&xv_type_srq,
+	&xv_type_listener,
+	&xv_type_conn,
 };
 
 const struct xv_spec xv_spec = {
 	.types = xv_types, .num_types = ARRAY_SIZE(xv_types),
 };
 
-static_assert(XV_OBJ_AH < XV_NUM_TYPES);
+static_assert(XV_OBJ_CONN < XV_NUM_TYPES);
 static_assert(sizeof_field(struct xv_device_info, objects) ==
 	      sizeof_field(struct xv_file, counts));
 

@@ -5,8 +5,10 @@
  * Copyright (c) 2026 The xverbs authors
  */
 #include <linux/memcontrol.h>
+#include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 #include "core/uobj.h"
 #include "data/area.h"
 #include "device.h"
@@ -18,6 +20,7 @@ static void file_free(struct xv_file *file)
 	xa_destroy(&file->objs);
 	kfree(file->scratch);
 	mem_cgroup_put(file->memcg);
+	put_net(file->net);
 	put_device(&file->dev->dev);
 	kfree(file);
 }
@@ -48,6 +51,7 @@ struct xv_file *xv_file_new(struct xv_dev *dev)
 	INIT_LIST_HEAD(&file->zombies);
 	INIT_LIST_HEAD(&file->link);
 	file->memcg = get_mem_cgroup_from_mm(current->mm);
+	file->net = get_net(current->nsproxy->net_ns);
 	file->pid = task_tgid_nr(current);
 	get_task_comm(file->comm, current);
 	get_device(&dev->dev);

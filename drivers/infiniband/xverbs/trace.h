@@ -140,6 +140,42 @@ TRACE_EVENT(xv_qp_state,
 	TP_printk("qp=%u %u -> %u", __entry->handle, __entry->from, __entry->to)
 );
 
+TRACE_EVENT(xv_conn_state,
+	TP_PROTO(const struct xv_uobj *obj, u32 from, u32 to, int err),
+	TP_ARGS(obj, from, to, err),
+	TP_STRUCT__entry(
+		__field(u32, handle)
+		__field(u32, from)
+		__field(u32, to)
+		__field(int, err)
+	),
+	TP_fast_assign(
+		__entry->handle = obj->handle;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->err = err;
+	),
+	TP_printk("conn=%u %u -> %u err=%d", __entry->handle, __entry->from,
+		  __entry->to, __entry->err)
+);
+
+TRACE_EVENT(xv_conn_cm,
+	TP_PROTO(const struct xv_uobj *obj, u32 event, int status),
+	TP_ARGS(obj, event, status),
+	TP_STRUCT__entry(
+		__field(u32, handle)
+		__field(u32, event)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->handle = obj->handle;
+		__entry->event = event;
+		__entry->status = status;
+	),
+	TP_printk("conn=%u event=%u status=%d", __entry->handle,
+		  __entry->event, __entry->status)
+);
+
 TRACE_EVENT(xv_remove,
 	TP_PROTO(const char *name, int phase),
 	TP_ARGS(name, phase),

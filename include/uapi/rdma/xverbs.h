@@ -31,6 +31,8 @@
  *	ETIME, EINTR	the time limit of ENTER; a signal; nothing was done
  *	ENODEV		the device is gone
  *	EHOSTUNREACH	no link address for the remote GID
+ *	EADDRINUSE	the port is in use
+ *	EADDRNOTAVAIL	not an address of this device
  *	EIO		the driver refused or failed
  *
  * Rules that hold for every struct here: reserved fields must be 0 on input
@@ -232,6 +234,10 @@ struct xv_error {
  * @XV_R_NO_GID: EINVAL: the entry of the GID table is empty
  * @XV_R_HAS_SRQ: EINVAL: the queue pair takes its receives from an SRQ, and has
  *	no receive queue of its own
+ * @XV_R_ADDR_IN_USE: EADDRINUSE: somebody listens at that port
+ * @XV_R_NO_ADDR: EADDRNOTAVAIL: not an address of this device
+ * @XV_R_NO_REQUEST: ENOENT: no such connection request; the peer may have
+ *	given up
  */
 enum xv_reason {
 	XV_R_NONE			= 0,
@@ -278,6 +284,9 @@ enum xv_reason {
 	XV_R_UNREACHABLE		= 41,
 	XV_R_NO_GID			= 42,
 	XV_R_HAS_SRQ			= 43,
+	XV_R_ADDR_IN_USE		= 44,
+	XV_R_NO_ADDR			= 45,
+	XV_R_NO_REQUEST			= 46,
 };
 
 /**
@@ -290,6 +299,8 @@ enum xv_reason {
  * @XV_OBJ_QP: queue pair
  * @XV_OBJ_AH: address handle, a destination of datagrams
  * @XV_OBJ_SRQ: shared receive queue, which several queue pairs take from
+ * @XV_OBJ_LISTENER: waits for connection requests at an address
+ * @XV_OBJ_CONN: a connection, which a QP is part of
  */
 enum xv_object {
 	XV_OBJ_DEVICE			= 1,
@@ -300,6 +311,8 @@ enum xv_object {
 	XV_OBJ_QP			= 6,
 	XV_OBJ_AH			= 7,
 	XV_OBJ_SRQ			= 8,
+	XV_OBJ_LISTENER			= 10,
+	XV_OBJ_CONN			= 11,
 };
 
 /**
@@ -315,6 +328,10 @@ enum xv_object {
  * @XV_M_CONNECT: RESET or INIT to RTS in one operation (qp)
  * @XV_M_POST_RECV: the first receives of a queue made in the same call (qp,
  *	srq)
+ * @XV_M_WATCH_ROOM: ask for an event when send slots are free (qp)
+ * @XV_M_QUERY_REQUEST: ask about a connection request (listener)
+ * @XV_M_REJECT: refuse a connection request (listener)
+ * @XV_M_DISCONNECT: end a connection (conn)
  */
 enum xv_method {
 	XV_M_CREATE			= 1,
@@ -326,6 +343,10 @@ enum xv_method {
 	XV_M_QUERY_GID			= 7,
 	XV_M_CONNECT			= 8,
 	XV_M_POST_RECV			= 9,
+	XV_M_WATCH_ROOM			= 14,
+	XV_M_QUERY_REQUEST		= 15,
+	XV_M_REJECT			= 16,
+	XV_M_DISCONNECT			= 17,
 };
 
 /*
@@ -347,6 +368,13 @@ enum xv_method {
  *	srq.create			object [events] caps [params] result
  *	srq.modify			object params
  *	srq.post_recv			object params
+ *	qp.watch_room			object params
+ *	listener.create			object events address [params] [result]
+ *	listener.query_request		object result request
+ *	listener.reject			object [params] request
+ *	conn.create			object events [path] [params] and one of
+ *					address, request
+ *	conn.disconnect			object
  *	*.query				object result
  *	*.destroy			object
  *
@@ -369,6 +397,7 @@ enum xv_method {
  * @XV_GRP_PATH: the way there: enum xv_attr_path
  * @XV_GRP_PARAMS: everything else that goes in: enum xv_attr_params
  * @XV_GRP_RESULT: what comes out: enum xv_attr_result
+ * @XV_GRP_REQUEST: a connection request: enum xv_attr_request
  */
 enum xv_group {
 	XV_GRP_OBJECT			= 1,
@@ -379,6 +408,7 @@ enum xv_group {
 	XV_GRP_PATH			= 6,
 	XV_GRP_PARAMS			= 7,
 	XV_GRP_RESULT			= 8,
+	XV_GRP_REQUEST			= 9,
 };
 
 /**
@@ -388,6 +418,9 @@ enum xv_group {
  * @XV_OBJECT_SEND_CQ: completion queue of the sends (qp)
  * @XV_OBJECT_RECV_CQ: completion queue of the receives (qp); absent: the same
  * @XV_OBJECT_SRQ: shared receive queue (qp); absent: none
+ * @XV_OBJECT_QP: queue pair (conn); of type RC, in INIT. It may be made in the
+ *	same call. As long as the connection exists its states are the
+ *	connection's: qp.modify and qp.connect answer EBUSY
  */
 enum xv_attr_object {
 	XV_OBJECT_HANDLE		= 1,
@@ -395,6 +428,7 @@ enum xv_attr_object {
 	XV_OBJECT_SEND_CQ		= 3,
 	XV_OBJECT_RECV_CQ		= 4,
 	XV_OBJECT_SRQ			= 5,
+	XV_OBJECT_QP			= 6,
 };
 
 /**
@@ -427,6 +461,21 @@ enum xv_attr_caps {
 	XV_CAPS_RECV_SGE		= 6,
 };
 
+/* Bytes of the addresses of listeners and connections. */
+#define XV_ADDR_IPV4_BYTES	16	/* struct sockaddr_in */
+#define XV_ADDR_BYTES		28	/* struct sockaddr_in6; room for both */
+
+/* Private data of a connection, in bytes. */
+#define XV_PRIVATE_REQUEST	56	/* with a request */
+#define XV_PRIVATE_ACCEPT	196	/* with an accept */
+#define XV_PRIVATE_REJECT	148	/* with a reject */
+
+/* Defaults and limits of listeners and connections. */
+#define XV_BACKLOG		16	/* requests that wait at a listener */
+#define XV_MAX_BACKLOG		1024
+#define XV_ESTABLISH_MS		10000	/* until a connection is given up */
+#define XV_MAX_ESTABLISH_MS	600000
+
 /* Access rights, of a memory region and of what a QP lets its peer do. */
 #define XV_ACCESS_LOCAL_WRITE		(1U << 0)
 #define XV_ACCESS_REMOTE_WRITE		(1U << 1)
@@ -449,12 +498,19 @@ enum xv_attr_access {
  * @XV_ADDRESS_GID: its GID, 16 bytes in network order
  * @XV_ADDRESS_LID: its LID, InfiniBand link layer only; default 0
  * @XV_ADDRESS_PSN: first packet sequence number that it sends, 24 bits (qp)
+ * @XV_ADDRESS_DST: struct sockaddr_in or sockaddr_in6 to connect to (conn);
+ *	link-local addresses with their scope
+ * @XV_ADDRESS_SRC: struct sockaddr_in or sockaddr_in6. Of a conn: where to
+ *	connect from; default: what the routing says. Of a listener: where to
+ *	listen, an address of the device; port 0: any free one
  */
 enum xv_attr_address {
 	XV_ADDRESS_QPN			= 1,
 	XV_ADDRESS_GID			= 2,
 	XV_ADDRESS_LID			= 3,
 	XV_ADDRESS_PSN			= 4,
+	XV_ADDRESS_DST			= 5,
+	XV_ADDRESS_SRC			= 6,
 };
 
 /**
@@ -467,18 +523,19 @@ enum xv_attr_address {
  *	the remote GID is the one we send from (traffic that never leaves the
  *	device), else its active MTU; of type UD: at most the active MTU
  * @XV_PATH_SL: service level, 0 to 15; default 0
- * @XV_PATH_TRAFFIC_CLASS: traffic class (RoCE: the IP TOS byte); default 0
+ * @XV_PATH_TRAFFIC_CLASS: traffic class (RoCE: the IP TOS byte); default 0, of
+ *	a conn: what the connection manager finds
  * @XV_PATH_FLOW_LABEL: flow label, 20 bits; default 0
  * @XV_PATH_HOP_LIMIT: hop limit; default 64
  * @XV_PATH_TIMEOUT: local ACK timeout, 4.096 us * 2^n, 0 to 31 (0: none);
- *	default 14 (67 ms)
+ *	default 14 (67 ms), of a conn: what the connection manager finds
  * @XV_PATH_RETRY_CNT: retries after a timeout, 0 to 7; default 7
  * @XV_PATH_RNR_RETRY: retries when the receiver is not ready, 0 to 7, 7 being
  *	for ever; default 7
  * @XV_PATH_MIN_RNR_TIMER: code of the time that a sender must wait when we are
  *	not ready, 0 to 31; default 12 (0.64 ms); beware of 0, which is 655 ms
  * @XV_PATH_RD_ATOMIC: reads and atomics that we have outstanding; default: the
- *	device's limit, at most 16
+ *	device's limit, at most 16; an accept takes no more than the peer offers
  * @XV_PATH_DEST_RD_ATOMIC: the same for the peer; default as above
  * @XV_PATH_SQ_PSN: first packet sequence number that we send, 24 bits;
  *	default: the random one that qp.create reported
@@ -551,6 +608,18 @@ enum xv_qp_state {
  * @XV_PARAMS_LIMIT: limit of an SRQ, 0 (default: none) to its depth. Arms one
  *	%XV_EV_SRQ_LIMIT, which is raised when a receive is taken and fewer than
  *	this are left; modify arms it again
+ * @XV_PARAMS_PRIVATE_DATA: private data for the peer: at most
+ *	%XV_PRIVATE_REQUEST bytes with a request, %XV_PRIVATE_ACCEPT with an
+ *	accept, %XV_PRIVATE_REJECT with a reject. InfiniBand pads with zeros: the
+ *	peer may see more bytes than were given
+ * @XV_PARAMS_ESTABLISH_MS: milliseconds until a connection that is not
+ *	established fails with ETIMEDOUT, 1 to %XV_MAX_ESTABLISH_MS; default
+ *	%XV_ESTABLISH_MS
+ * @XV_PARAMS_REUSE: 1: the source address and port may be in use; default 0
+ * @XV_PARAMS_BACKLOG: requests that may wait at a listener, 1 to
+ *	%XV_MAX_BACKLOG; default %XV_BACKLOG. Further peers are refused
+ * @XV_PARAMS_SLOTS: free send slots to wait for, at most the depth; 0: cancel
+ * @XV_PARAMS_COOKIE: 64 bits that the event carries; default 0
  */
 enum xv_attr_params {
 	XV_PARAMS_ADDR			= 1,
@@ -564,13 +633,30 @@ enum xv_attr_params {
 	XV_PARAMS_RECVS			= 9,
 	XV_PARAMS_WC			= 10,
 	XV_PARAMS_LIMIT			= 11,
+	XV_PARAMS_PRIVATE_DATA		= 15,
+	XV_PARAMS_ESTABLISH_MS		= 16,
+	XV_PARAMS_REUSE			= 17,
+	XV_PARAMS_BACKLOG		= 18,
+	XV_PARAMS_SLOTS			= 19,
+	XV_PARAMS_COOKIE		= 20,
+};
+
+/**
+ * enum xv_attr_request - group request: a connection request
+ * @XV_REQUEST_LISTENER: the listener where it waits (conn)
+ * @XV_REQUEST_TOKEN: its name, from &xv_event.data of %XV_EV_CONNECT_REQUEST
+ */
+enum xv_attr_request {
+	XV_REQUEST_LISTENER		= 1,
+	XV_REQUEST_TOKEN		= 2,
 };
 
 /**
  * enum xv_attr_result - group result
  * @XV_RESULT_INFO: output buffer for the struct that the method documents:
  *	struct xv_device_info, xv_port_info, xv_gid_info, xv_describe,
- *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info, xv_ah_info, xv_srq_info
+ *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info, xv_ah_info,
+ *	xv_srq_info, xv_listener_info, xv_request_info, xv_conn_info
  */
 enum xv_attr_result {
 	XV_RESULT_INFO			= 1,
@@ -853,6 +939,119 @@ struct xv_srq_info {
 	__u32 pd;
 	__u32 num_qps;
 	__u32 restrack_id;
+};
+
+/**
+ * struct xv_listener_info - result of listener.create and listener.query
+ * @local: struct sockaddr_in or sockaddr_in6 where it listens, with the port
+ * @backlog: requests that may wait
+ * @pending: requests that wait now
+ * @refused: requests for which there was no room
+ */
+struct xv_listener_info {
+	__u8 local[XV_ADDR_BYTES];
+	__u32 backlog;
+	__u32 pending;
+	__u32 refused;
+};
+
+/**
+ * struct xv_request_info - result of listener.query_request
+ * @token: the token
+ * @local: struct sockaddr_in or sockaddr_in6 that the peer has asked for
+ * @remote: that of the peer
+ * @qp_num: QP number of the peer, 24 bits
+ * @rd_atomic: reads and atomics that we may have outstanding at the peer
+ * @dest_rd_atomic: reads and atomics that the peer will have outstanding
+ * @private_len: bytes of @private_data
+ * @reserved: 0
+ * @private_data: private data of the peer
+ */
+struct xv_request_info {
+	__aligned_u64 token;
+	__u8 local[XV_ADDR_BYTES];
+	__u8 remote[XV_ADDR_BYTES];
+	__u32 qp_num;
+	__u32 rd_atomic;
+	__u32 dest_rd_atomic;
+	__u32 private_len;
+	__u32 reserved[2];
+	__u8 private_data[XV_PRIVATE_REQUEST];
+};
+
+/**
+ * enum xv_conn_state - states of a connection
+ * @XV_CONN_RESOLVING: address and route of the peer are looked for
+ * @XV_CONN_CONNECTING: the request is on its way
+ * @XV_CONN_ACCEPTING: the accept is on its way, or was not answered yet
+ * @XV_CONN_ESTABLISHED: both ways are open
+ * @XV_CONN_ENDED: refused, failed or disconnected; its QP is in ERR
+ */
+enum xv_conn_state {
+	XV_CONN_RESOLVING		= 1,
+	XV_CONN_CONNECTING		= 2,
+	XV_CONN_ACCEPTING		= 3,
+	XV_CONN_ESTABLISHED		= 4,
+	XV_CONN_ENDED			= 5,
+};
+
+/**
+ * enum xv_conn_cause - what has shown that a connection is established
+ * @XV_CONN_BY_NONE: nothing has
+ * @XV_CONN_BY_CM: the connection manager
+ * @XV_CONN_BY_COMM_EST: the device, which has seen a packet of the peer
+ * @XV_CONN_BY_DATA: the first receive
+ */
+enum xv_conn_cause {
+	XV_CONN_BY_NONE			= 0,
+	XV_CONN_BY_CM			= 1,
+	XV_CONN_BY_COMM_EST		= 2,
+	XV_CONN_BY_DATA			= 3,
+};
+
+/* Flags of struct xv_conn_info. */
+#define XV_CONN_F_PASSIVE	(1U << 0) /* made from a request */
+#define XV_CONN_F_IWARP		(1U << 1) /* over iWARP */
+
+/**
+ * struct xv_conn_info - result of conn.query
+ * @local: struct sockaddr_in or sockaddr_in6 of this side, as far as known
+ * @remote: that of the peer
+ * @qp: handle of the queue pair
+ * @state: enum xv_conn_state
+ * @flags: XV_CONN_F_*
+ * @cause: enum xv_conn_cause
+ * @err: ENDED: positive errno that told why, 0 if conn.disconnect was called
+ * @raw: ENDED: what the connection manager said: a negative errno, or the
+ *	positive reason of a reject (InfiniBand volume 1, 12.6.7.2)
+ * @rd_atomic: reads and atomics that we may have outstanding
+ * @dest_rd_atomic: reads and atomics that the peer may have outstanding
+ * @retry_cnt: retries after a timeout
+ * @rnr_retry: retries when the receiver is not ready
+ * @path_mtu: path MTU in bytes, 0 as long as it is not known
+ * @sends_early: sends accepted that wait in the ring
+ * @private_len: bytes of @private_data
+ * @reserved: 0
+ * @private_data: private data of the peer's request, accept or reject
+ */
+struct xv_conn_info {
+	__u8 local[XV_ADDR_BYTES];
+	__u8 remote[XV_ADDR_BYTES];
+	__u32 qp;
+	__u32 state;
+	__u32 flags;
+	__u32 cause;
+	__s32 err;
+	__s32 raw;
+	__u32 rd_atomic;
+	__u32 dest_rd_atomic;
+	__u32 retry_cnt;
+	__u32 rnr_retry;
+	__u32 path_mtu;
+	__u32 sends_early;
+	__u32 private_len;
+	__u32 reserved;
+	__u8 private_data[XV_PRIVATE_ACCEPT];
 };
 
 /* ------------------------------------------------------------------------
@@ -1220,12 +1419,21 @@ struct xv_cq_ring {
 	__u32 reserved2[15];
 };
 
+/*
+ * In &xv_enter_qp.flags: one %XV_EV_ROOM on the event queue of the QP when so
+ * many slots of its send queue are free, 1 to its depth, and it can send; after
+ * the submission, and at once if that is so by then. As qp.watch_room with
+ * cookie 0.
+ */
+#define XV_ENTER_QP_ROOM(slots)		((__u32)(slots) << 16)
+#define XV_ENTER_QP_ROOM_SLOTS(flags)	((flags) >> 16)
+
 /**
  * struct xv_enter_qp - what to submit to one queue pair, and what came of it
  * @qp: handle of a queue pair or SRQ
  * @num_send: entries of the send ring to consume; 0 for an SRQ
  * @num_recv: entries of the receive ring to consume
- * @flags: must be 0
+ * @flags: 0, or %XV_ENTER_QP_ROOM() to be told when send slots are free
  * @sends_taken: out: entries of the send ring that were consumed
  * @recvs_taken: out: entries of the receive ring that were consumed
  * @err: out: 0, or the errno (positive) that stopped this queue pair
@@ -1266,8 +1474,8 @@ struct xv_enter_qp {
  *
  * The queue pairs are served in order; one that can not go on does not stop
  * the others. In states INIT and RTR sends are accepted without being read and
- * are read when the queue pair reaches RTS; there a bad one completes with an
- * error in its place.
+ * are read when the queue pair reaches RTS, or its connection is established;
+ * there a bad one completes with an error in its place.
  *
  * If a queue pair was stopped by an error the call does not wait.
  *
@@ -1309,6 +1517,17 @@ struct xv_enter {
  * @XV_EV_SRQ_LIMIT: fewer receives are left in an SRQ than its limit says; not
  *	raised again before it is armed again
  * @XV_EV_SRQ_ERROR: the SRQ has failed
+ * @XV_EV_ROOM: of a QP: the send slots that were asked for are free, and it can
+ *	send; the cookie is the watch's
+ * @XV_EV_CONNECT_REQUEST: of a listener: a peer wants to connect; data: the
+ *	token of the request
+ * @XV_EV_ESTABLISHED: of a connection: both ways are open; comes before any
+ *	receive; data: enum xv_conn_cause
+ * @XV_EV_CONNECT_FAILED: of a connection: it was never established and never
+ *	will be; the only event then; data: positive errno
+ * @XV_EV_DISCONNECTED: of a connection: it has ended, and everything that was
+ *	outstanding has completed; data: 0 if conn.disconnect was called, else
+ *	the positive errno that told why
  */
 enum xv_event_type {
 	XV_EV_COMPLETION		= 1,
@@ -1321,6 +1540,11 @@ enum xv_event_type {
 	XV_EV_QP_LAST_WQE		= 8,
 	XV_EV_SRQ_LIMIT			= 9,
 	XV_EV_SRQ_ERROR			= 10,
+	XV_EV_ROOM			= 20,
+	XV_EV_CONNECT_REQUEST		= 21,
+	XV_EV_ESTABLISHED		= 22,
+	XV_EV_CONNECT_FAILED		= 23,
+	XV_EV_DISCONNECTED		= 24,
 };
 
 /**
@@ -1331,7 +1555,7 @@ enum xv_event_type {
  * @handle: its handle; 0 for the device
  * @count: equal events that were merged into this one, at least 1
  * @reserved: 0
- * @data: 0; for later kinds of events
+ * @data: depends on @type, else 0; of merged events the last one's
  *
  * read(2) returns whole events, as many as fit; EINVAL if not even one fits;
  * EAGAIN with O_NONBLOCK if there is none. After %XV_EV_DEVICE_REMOVED read(2)

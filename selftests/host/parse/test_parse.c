@@ -653,6 +653,9 @@ static void reason_errnos(void **state)
 		[XV_R_UNREACHABLE] = EHOSTUNREACH,
 		[XV_R_NO_GID] = EINVAL,
 		[XV_R_HAS_SRQ] = EINVAL,
+		[XV_R_ADDR_IN_USE] = EADDRINUSE,
+		[XV_R_NO_ADDR] = EADDRNOTAVAIL,
+		[XV_R_NO_REQUEST] = ENOENT,
 	};
 	u32 i;
 
@@ -711,7 +714,7 @@ static void describe(void **state)
 		}
 	}
 	assert_int_equal(objects, 3);
-	assert_int_equal(reasons, XV_R_HAS_SRQ);
+	assert_int_equal(reasons, XV_R_NO_REQUEST);
 	/* device 4, pd 1 1 2, qp 13 1 2 2 4 */
 	assert_int_equal(attrs, 4 + 4 + 13 + 1 + 2 + 2 + 4);
 	free(lines);

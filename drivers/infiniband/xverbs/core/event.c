@@ -63,6 +63,7 @@ void xv_evsource_init(struct xv_evsource *src, const struct xv_opx *op,
 		INIT_LIST_HEAD(&nodes[i].link);
 		nodes[i].source = src;
 		nodes[i].type = types[i];
+		nodes[i].cookie = src->cookie;
 	}
 	if (!slot)
 		return;
@@ -79,6 +80,40 @@ static void queue_node(struct xv_eventq *q, struct xv_evnode *node)
 	wake_up_interruptible_poll(&q->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+static void raise_node(struct xv_evnode *node, u64 cookie, u64 data)
+{
+	struct xv_evsource *src = node->source;
+
+	lockdep_assert_held(&src->q->lock);
+	if (src->stopped)
+		return;
+	if (node->count != U32_MAX)
+		node->count++;
+	node->cookie = cookie;
+	node->data = data;
+	if (!src->muted)
+		queue_node(src->q, node);
+}
+
+static void raise(struct xv_evsource *src, u16 type, u64 cookie, u64 data)
+{
+	struct xv_eventq *q = src->q;
+	unsigned long flags;
+	u32 i;
+
+	if (!q)
+		return;
+	spin_lock_irqsave(&q->lock, flags);
+	for (i = 0; i < src->num; i++) {
+		if (src->nodes[i].type != type)
+			continue;
+		raise_node(&src->nodes[i], cookie, data);
+		break;
+	}
+	spin_unlock_irqrestore(&q->lock, flags);
+	trace_xv_event(src->obj, type);
+}
+
 /**
  * xv_event_raise - raise an event
  * @src: the source
@@ -88,26 +123,72 @@ static void queue_node(struct xv_eventq *q, struct xv_evnode *node)
  */
 void xv_event_raise(struct xv_evsource *src, u16 type)
 {
-	struct xv_eventq *q = src->q;
+	raise(src, type, src->cookie, 0);
+}
+
+/**
+ * xv_event_raise_data - raise an event that tells something
+ * @src: the source
+ * @type: enum xv_event_type, one of the source's kinds
+ * @data: &xv_event.data; of equal events the last one's
+ *
+ * Context: any.
+ */
+void xv_event_raise_data(struct xv_evsource *src, u16 type, u64 data)
+{
+	raise(src, type, src->cookie, data);
+}
+
+/**
+ * xv_event_raise_as - raise an event with a cookie of its own
+ * @src: the source
+ * @type: enum xv_event_type, one of the source's kinds
+ * @cookie: &xv_event.cookie; of equal events the last one's
+ *
+ * Context: any.
+ */
+void xv_event_raise_as(struct xv_evsource *src, u16 type, u64 cookie)
+{
+	raise(src, type, cookie, 0);
+}
+
+/**
+ * xv_event_raise_node - raise one of several events of the same kind
+ * @node: the node of that one
+ * @data: &xv_event.data
+ *
+ * Context: any.
+ */
+void xv_event_raise_node(struct xv_evnode *node, u64 data)
+{
+	struct xv_evsource *src = node->source;
 	unsigned long flags;
-	u32 i;
 
-	if (!q)
+	if (!src->q)
 		return;
-	spin_lock_irqsave(&q->lock, flags);
-	for (i = 0; i < src->num && !src->stopped; i++) {
-		struct xv_evnode *node = &src->nodes[i];
+	spin_lock_irqsave(&src->q->lock, flags);
+	raise_node(node, src->cookie, data);
+	spin_unlock_irqrestore(&src->q->lock, flags);
+	trace_xv_event(src->obj, node->type);
+}
 
-		if (node->type != type)
-			continue;
-		if (node->count != U32_MAX)
-			node->count++;
-		if (!src->muted)
-			queue_node(q, node);
-		break;
-	}
-	spin_unlock_irqrestore(&q->lock, flags);
-	trace_xv_event(src->obj, type);
+/**
+ * xv_event_cancel - what the event told is not so any more
+ * @node: the node; if its event was not read yet it never will be
+ *
+ * Context: any.
+ */
+void xv_event_cancel(struct xv_evnode *node)
+{
+	struct xv_evsource *src = node->source;
+	unsigned long flags;
+
+	if (!src->q)
+		return;
+	spin_lock_irqsave(&src->q->lock, flags);
+	node->count = 0;
+	list_del_init(&node->link);
+	spin_unlock_irqrestore(&src->q->lock, flags);
 }
 
 /**
@@ -187,7 +268,8 @@ static ssize_t read_one(struct xv_eventq *q, char __user *buf)
 	spin_lock_irq(&q->lock);
 	node = list_first_entry_or_null(&q->nodes, struct xv_evnode, link);
 	if (node) {
-		ev.cookie = node->source->cookie;
+		ev.cookie = node->cookie;
+		ev.data = node->data;
 		ev.type = node->type;
 		ev.object = node->source->obj->type->id;
 		ev.handle = node->source->obj->handle;

@@ -48,12 +48,17 @@ struct xv_eventq {
  * @source: the source
  * @type: enum xv_event_type
  * @count: how many
+ * @cookie: what the event carries; the source's unless it was raised with
+ *	another one
+ * @data: &xv_event.data
  */
 struct xv_evnode {
 	struct list_head link;
 	struct xv_evsource *source;
 	u16 type;
 	u32 count;
+	u64 cookie;
+	u64 data;
 };
 
 /**
@@ -83,6 +88,10 @@ void xv_evsource_unmute(struct xv_evsource *src);
 void xv_evsource_stop(struct xv_evsource *src);
 void xv_evsource_free(struct xv_evsource *src);
 void xv_event_raise(struct xv_evsource *src, u16 type);
+void xv_event_raise_data(struct xv_evsource *src, u16 type, u64 data);
+void xv_event_raise_as(struct xv_evsource *src, u16 type, u64 cookie);
+void xv_event_raise_node(struct xv_evnode *node, u64 data);
+void xv_event_cancel(struct xv_evnode *node);
 
 int xv_eventq_reserve(struct xv_call *call, struct xv_opx *op,
 		      struct xv_uobj *obj);

@@ -7,9 +7,11 @@
  * A memory shortage does not reach every error path: small allocations hardly
  * fail, and a driver such as rxe never refuses a destroy. The attributes
  * xverbs/fail_{get,make,copy,last} in debugfs work like failslab and obey
- * fail-nth; xverbs/fail_destroy is the number of destroys to refuse.
+ * fail-nth; xverbs/fail_destroy is the number of destroys to refuse. Beside them
+ * xverbs/delay_cm_ms, which has each ESTABLISHED of the connection manager wait.
  */
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/fault-inject.h>
 #include "../debugfs.h"
 #include "txn.h"
@@ -24,6 +26,7 @@ static struct fault_attr attrs[XV_NUM_FAULTS] = {
 };
 
 static atomic_t refuse_destroy = ATOMIC_INIT(0);
+static u32 delay_cm_ms;
 
 /**
  * xv_fault - shall the call fail here?
@@ -46,6 +49,19 @@ int xv_fault_destroy(void)
 	return atomic_dec_if_positive(&refuse_destroy) >= 0 ? -EBUSY : 0;
 }
 
+/**
+ * xv_fault_delay_cm - let the connection manager's ESTABLISHED come late
+ *
+ * Context: may sleep; other connections' events wait too.
+ */
+void xv_fault_delay_cm(void)
+{
+	u32 ms = READ_ONCE(delay_cm_ms);
+
+	if (ms)
+		msleep(ms);
+}
+
 void xv_fault_debugfs(struct dentry *dir)
 {
 	static const char *const names[XV_NUM_FAULTS] = {
@@ -59,6 +75,7 @@ void xv_fault_debugfs(struct dentry *dir)
 	for (i = 0; i < XV_NUM_FAULTS; i++)
 		fault_create_debugfs_attr(names[i], dir, &attrs[i]);
 	debugfs_create_atomic_t("fail_destroy", 0600, dir, &refuse_destroy);
+	debugfs_create_u32("delay_cm_ms", 0600, dir, &delay_cm_ms);
 }
 
 #endif /* CONFIG_FAULT_INJECTION */

@@ -53,6 +53,9 @@ static const struct xv_reason_spec xv_reasons[] = {
 	{ XV_R_UNREACHABLE, EHOSTUNREACH, "no link address" },
 	{ XV_R_NO_GID, EINVAL, "empty GID entry" },
 	{ XV_R_HAS_SRQ, EINVAL, "receives come from an SRQ" },
+	{ XV_R_ADDR_IN_USE, EADDRINUSE, "address in use" },
+	{ XV_R_NO_ADDR, EADDRNOTAVAIL, "not an address of the device" },
+	{ XV_R_NO_REQUEST, ENOENT, "no such request" },
 };
 
 /**
@@ -168,9 +171,16 @@ static bool handle_fits_class(u8 class, u8 kind)
 	case XV_K_DESTROY:
 		return class == XV_C_DESTROY;
 	default:
-		return class == XV_C_POST || class == XV_C_MODIFY ||
-		       class == XV_C_START;
+		/* A new object may take an existing one for itself. */
+		return class == XV_C_CREATE || class == XV_C_POST ||
+		       class == XV_C_MODIFY || class == XV_C_START;
 	}
+}
+
+/* Is it the handle of the one object that the method makes or acts on? */
+static bool is_main_handle(u8 class, u8 kind)
+{
+	return kind != XV_K_READ && (kind == XV_K_NEW || class != XV_C_CREATE);
 }
 
 static const char *check_method(const struct xv_method_spec *m)
@@ -207,7 +217,7 @@ static const char *check_method(const struct xv_method_spec *m)
 				continue;
 			if (!handle_fits_class(m->class, a->kind))
 				return "handle does not fit the class";
-			if (a->kind != XV_K_READ) {
+			if (is_main_handle(m->class, a->kind)) {
 				main_handles++;
 				if (!a->required || !m->groups[i].required)
 					return "optional main handle";

@@ -81,6 +81,7 @@ enum xv_fault {
 #ifdef CONFIG_FAULT_INJECTION
 bool xv_fault(enum xv_fault point);
 int xv_fault_destroy(void);
+void xv_fault_delay_cm(void);
 #else
 static inline bool xv_fault(enum xv_fault point)
 {
@@ -90,6 +91,10 @@ static inline bool xv_fault(enum xv_fault point)
 static inline int xv_fault_destroy(void)
 {
 	return 0;
+}
+
+static inline void xv_fault_delay_cm(void)
+{
 }
 #endif
 

@@ -40,6 +40,7 @@
 #include "spec.h"
 
 struct mem_cgroup;
+struct net;
 struct rdma_cgroup;
 struct seq_file;
 struct xv_areas;
@@ -171,6 +172,7 @@ struct xv_type_ops {
  *	parents; under @graph
  * @counts: objects by type; under @graph
  * @budget: bytes of driver rings in use
+ * @net: network namespace of the opener; held
  * @areas: ring areas, see data/area.c
  * @scratch: one spare buffer for building work requests, see data/post.c
  * @memcg: memory cgroup of the opener
@@ -194,6 +196,7 @@ struct xv_file {
 	struct list_head zombies;
 	u32 counts[XV_NUM_TYPES];
 	atomic64_t budget;
+	struct net *net;
 	struct xv_areas *areas;
 	void *scratch;
 	struct mem_cgroup *memcg;

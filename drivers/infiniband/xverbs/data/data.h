@@ -25,6 +25,7 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 		     const struct xv_recv *recvs, u32 num, u32 *done);
 void xv_qp_post_early(struct xv_qp *qp);
 void xv_qp_flush_early(struct xv_qp *qp);
+void xv_qp_early(struct xv_qp *qp);
 void xv_qp_work(struct work_struct *work);
 
 /* srq.c */
@@ -58,8 +59,11 @@ bool xv_queue_drain(struct xv_queue *q);
 void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
 		       u8 opcode, u8 status);
-void xv_qp_failed(struct xv_qp *qp);
-void xv_qp_published(struct xv_qp *qp);
-void xv_qp_auto_reap(struct xv_qp *qp, bool on);
+void xv_qp_queue_work(struct xv_qp *qp);
+void xv_qp_failed(struct xv_qp *qp, u8 status);
+void xv_qp_let_go(struct xv_qp *qp);
+void xv_queue_auto_reap(struct xv_queue *q, u8 why, bool on);
+u16 xv_qp_watch_room(struct xv_qp *qp, u32 slots, u64 cookie);
+void xv_qp_check_room(struct xv_qp *qp);
 
 #endif /* _XV_DATA_H */

@@ -74,7 +74,7 @@ static int read_qps(struct xv_entry *e)
 	for (i = 0; i < e->arg.num_qps; i++) {
 		struct xv_enter_qp *qp = &e->qps[i];
 
-		if (qp->flags)
+		if (qp->flags & 0xffff)
 			return -EINVAL;
 		qp->sends_taken = 0;
 		qp->recvs_taken = 0;

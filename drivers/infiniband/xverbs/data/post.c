@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include "../core/txn.h"
 #include "../objects/ah.h"
+#include "../objects/conn.h"
 #include "../objects/mr.h"
 #include "data.h"
 #include "post.h"
@@ -468,21 +469,6 @@ void xv_qp_flush_early(struct xv_qp *qp)
 	}
 }
 
-/**
- * xv_qp_work - end the sends that wait in the ring of a failed queue pair
- * @work: the work item
- */
-void xv_qp_work(struct work_struct *work)
-{
-	struct xv_qp *qp = container_of(work, struct xv_qp, work);
-
-	mutex_lock(&qp->lock);
-	if (!qp->dead && xv_qp_state(qp) == XV_QPS_ERR)
-		xv_qp_flush_early(qp);
-	mutex_unlock(&qp->lock);
-	xv_uobj_put(&qp->uobj);
-}
-
 static bool is_protection(u16 reason)
 {
 	return reason == XV_R_NO_HANDLE || reason == XV_R_MISMATCH ||
@@ -493,15 +479,17 @@ static void fail_early(struct xv_qp *qp, u16 reason,
 		       const struct xv_send *entry)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	u8 status = reason == XV_R_DRIVER ? XV_WC_GENERAL_ERR :
+		    is_protection(reason) ? XV_WC_LOC_PROT_ERR :
+		    XV_WC_LOC_QP_OP_ERR;
 
-	xv_queue_complete(&qp->sq, qp, entry->wr_id, entry->opcode,
-			  reason == XV_R_DRIVER ? XV_WC_GENERAL_ERR :
-			  is_protection(reason) ? XV_WC_LOC_PROT_ERR :
-			  XV_WC_LOC_QP_OP_ERR);
+	xv_queue_complete(&qp->sq, qp, entry->wr_id, entry->opcode, status);
 	/* As on hardware: a bad request ends a reliable connection. */
 	xv_qp_note_failed(qp);
 	ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE);
 	xv_qp_flush_early(qp);
+	if (READ_ONCE(qp->conn))
+		xv_conn_failed(qp, status);
 }
 
 static void post_early(struct xv_qp *qp, union xv_scratch *scratch)
@@ -537,6 +525,34 @@ void xv_qp_post_early(struct xv_qp *qp)
 	xv_scratch_put(qp->uobj.file, scratch);
 }
 
+/**
+ * xv_qp_early - the state has changed: what becomes of the early sends?
+ * @qp: the queue pair, with the ring mutex held
+ */
+void xv_qp_early(struct xv_qp *qp)
+{
+	if (xv_qp_can_send(qp))
+		xv_qp_post_early(qp);
+	if (xv_qp_state(qp) == XV_QPS_ERR)
+		xv_qp_flush_early(qp);
+	xv_qp_check_room(qp);
+}
+
+/**
+ * xv_qp_work - xv_qp_early() for those who can not
+ * @work: the work item
+ */
+void xv_qp_work(struct work_struct *work)
+{
+	struct xv_qp *qp = container_of(work, struct xv_qp, work);
+
+	mutex_lock(&qp->lock);
+	if (!qp->dead)
+		xv_qp_early(qp);
+	mutex_unlock(&qp->lock);
+	xv_uobj_put(&qp->uobj);
+}
+
 static void reap_once(struct xv_cq *cq)
 {
 	mutex_lock(&cq->lock);
@@ -564,6 +580,11 @@ static u16 submit_sends(struct xv_qp *qp, union xv_scratch *scratch,
 		what->sends_taken = max;
 		break;
 	case XV_QPS_RTS:
+		if (READ_ONCE(qp->hold_sends)) {
+			q->taken += max;
+			what->sends_taken = max;
+			break;
+		}
 		post_early(qp, scratch);
 		if (xv_qp_state(qp) == XV_QPS_RTS) {
 			what->sends_taken = post_sends(qp, scratch, max,
@@ -734,6 +755,14 @@ void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
 
 		if (!reason)
 			reason = send_reason;
+	}
+	if (what->flags && (!reason || reason == XV_R_QUEUE_FULL)) {
+		u16 room_reason;
+
+		room_reason = xv_qp_watch_room(qp, XV_ENTER_QP_ROOM_SLOTS(what->flags),
+					       0);
+		if (!reason)
+			reason = room_reason;
 	}
 out_unlock:
 	mutex_unlock(&qp->lock);

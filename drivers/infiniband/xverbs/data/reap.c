@@ -15,6 +15,7 @@
  */
 #include <linux/sched.h>
 #include "../core/txn.h"
+#include "../objects/conn.h"
 #include "../trace.h"
 #include "data.h"
 
@@ -67,11 +68,44 @@ static void reaper_end(struct xv_reaper *r)
 	}
 }
 
-static void set_done(struct xv_queue *q, u32 done)
+/* For a reason of its own: the CQ mutex is held. */
+static void queue_auto(struct xv_queue *q, u8 why, bool on)
+{
+	struct xv_cq *cq = q->cq;
+	bool before = q->auto_reap;
+
+	lockdep_assert_held(&cq->lock);
+	if (on)
+		q->auto_reap |= why;
+	else
+		q->auto_reap &= ~why;
+	if (before != !!q->auto_reap)
+		WRITE_ONCE(cq->auto_reap, cq->auto_reap + (before ? -1 : 1));
+}
+
+/* Does the watch for free slots end now, one way or the other? */
+static void check_room(struct xv_qp *qp)
+{
+	struct xv_room room = qp->room;
+
+	lockdep_assert_held(&qp->sq.cq->lock);
+	if (!room.slots)
+		return;
+	if (xv_qp_can_send(qp) && xv_queue_free(&qp->sq) >= room.slots)
+		xv_event_raise_as(&qp->events, XV_EV_ROOM, room.cookie);
+	else if (xv_qp_state(qp) != XV_QPS_ERR)
+		return;
+	qp->room.slots = 0;
+	queue_auto(&qp->sq, XV_AUTO_ROOM, false);
+}
+
+static void set_done(struct xv_queue *q, struct xv_qp *qp, u32 done)
 {
 	WRITE_ONCE(q->done, done);
 	/* The completion is in the ring before its slot is free. */
 	smp_store_release(q->shared_done, done);
+	if (!q->recv)
+		check_room(qp);
 }
 
 static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
@@ -87,10 +121,18 @@ static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
 	r->room--;
 }
 
-/* A completion must not name a handle that does not answer yet. */
 static bool is_new(const struct xv_qp *qp)
 {
 	return READ_ONCE(qp->uobj.state) == XV_S_NEW;
+}
+
+/*
+ * A completion must not name a handle that does not answer yet, nor overtake
+ * the event that tells of its connection.
+ */
+static bool must_wait(const struct xv_qp *qp)
+{
+	return is_new(qp) || READ_ONCE(qp->hold_recvs);
 }
 
 /*
@@ -108,7 +150,7 @@ static struct xv_held *put_or_hold(struct xv_reaper *r, const struct xv_qp *qp,
 	/* Its transaction has failed: nobody knows this queue pair. */
 	if (is_new(qp) && READ_ONCE(qp->dead))
 		return NULL;
-	if (r->room && !cq->held_num && !is_new(qp)) {
+	if (r->room && !cq->held_num && !must_wait(qp)) {
 		put_ring(r, wc);
 		return NULL;
 	}
@@ -170,6 +212,17 @@ static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, bool recv,
 	return q;
 }
 
+/* What came on a connection that was never established did not come. */
+static void cut_receive(const struct xv_qp *qp, struct xv_wc *wc)
+{
+	if (!(wc->flags & XV_WC_RECV) || !READ_ONCE(qp->cut))
+		return;
+	wc->status = XV_WC_FLUSH_ERR;
+	wc->flags = XV_WC_RECV;
+	wc->byte_len = 0;
+	wc->imm_data = 0;
+}
+
 /*
  * What is held goes first. A queue pair that is not found has been reset, or
  * could not be destroyed: its completions are dropped. To receives of an SRQ a
@@ -188,15 +241,17 @@ static void move_held(struct xv_reaper *r)
 			       &qp);
 		if (q && !held->srq && qp->gen != held->gen)
 			q = NULL;
-		if (q && is_new(qp))
+		if (q && must_wait(qp))
 			break;
-		if (q)
+		if (q) {
+			cut_receive(qp, &held->wc);
 			put_ring(r, &held->wc);
+		}
 		if (held->srq) {
 			xv_srq_free_slot(held->srq, held->done);
 		} else if (q) {
 			q->held--;
-			set_done(q, q->held ? held->done : q->polled);
+			set_done(q, qp, q->held ? held->done : q->polled);
 		}
 		cq->held_first = (cq->held_first + 1) % cq->cqe;
 		cq->held_num--;
@@ -287,6 +342,7 @@ static void fill_recv(struct xv_wc *wc, const struct xv_qp *qp,
 		wc->flags |= XV_WC_RDMA;
 	if (qp->type == XV_QPT_UD)
 		fill_datagram(wc, ibwc);
+	cut_receive(qp, wc);
 }
 
 static void fill_wc(struct xv_wc *wc, u64 wr_id, const struct xv_qp *qp,
@@ -329,14 +385,22 @@ static void follow_ours(struct xv_reaper *r, struct xv_queue *q,
 		emit_ours(r, q, qp, shadow);
 	}
 	if (!q->held)
-		set_done(q, q->polled);
+		set_done(q, qp, q->polled);
 }
 
-/* A successful receive before RTS: the peer is there, whoever says so later. */
+/*
+ * A successful receive before RTS or establishment: the peer is there, whoever
+ * says so later.
+ */
 static void note_receive(struct xv_qp *qp)
 {
 	u8 state = READ_ONCE(qp->state);
 
+	if (READ_ONCE(qp->conn)) {
+		if (READ_ONCE(qp->hold_recvs) || READ_ONCE(qp->hold_sends))
+			xv_conn_received(qp);
+		return;
+	}
 	/* The driver is in RTR a moment before we say so. */
 	if ((state != XV_QPS_INIT && state != XV_QPS_RTR) || qp->comm_est)
 		return;
@@ -375,7 +439,7 @@ static void reap_shared(struct xv_reaper *r, struct xv_srq *srq,
 		return;
 	}
 	if (fails_qp(qp, ibwc->status))
-		xv_qp_failed(qp);
+		xv_qp_failed(qp, wc_status(ibwc->status));
 	else if (ibwc->status == IB_WC_SUCCESS)
 		note_receive(qp);
 	fill_wc(&wc, wr_id, qp, ibwc);
@@ -406,7 +470,7 @@ static void reap_one(struct xv_reaper *r, const struct ib_wc *ibwc)
 	if (n > READ_ONCE(q->posted) - q->polled)
 		return;
 	if (ibwc->status != IB_WC_SUCCESS)
-		xv_qp_failed(qp);
+		xv_qp_failed(qp, wc_status(ibwc->status));
 	else if (recv)
 		note_receive(qp);
 	while (n--) {
@@ -611,6 +675,9 @@ void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp)
 	q->attached = false;
 	if (q->recv && qp->srq)
 		xv_srq_remove_qp(qp);
+	queue_auto(q, XV_AUTO_RTR | XV_AUTO_CONN | XV_AUTO_ROOM, false);
+	if (!q->recv)
+		qp->room.slots = 0;
 	drop_held(q, qp);
 	moved = move_on(cq);
 	mutex_unlock(&cq->lock);
@@ -670,7 +737,7 @@ void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 	q->polled = q->taken;
 	q->ours = 0;
 	q->unsignaled = 0;
-	set_done(q, q->taken);
+	set_done(q, qp, q->taken);
 out_unlock:
 	mutex_unlock(&q->cq->lock);
 }
@@ -709,22 +776,31 @@ void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
 
 /* ---- queue pairs ---- */
 
-/**
- * xv_qp_failed - the driver has moved a queue pair to ERR
- * @qp: the queue pair
- *
- * Sends that wait in the ring end now, by a work item, since the caller may
- * hold the CQ mutex or be in any context.
- */
-void xv_qp_failed(struct xv_qp *qp)
+/* Early sends are posted or flushed by a work item; the caller is anywhere. */
+void xv_qp_queue_work(struct xv_qp *qp)
 {
-	if (READ_ONCE(qp->failed))
-		return;
-	xv_qp_note_failed(qp);
 	if (READ_ONCE(qp->dead) || !kref_get_unless_zero(&qp->uobj.ref))
 		return;
 	if (!queue_work(xv_wq, &qp->work))
 		xv_uobj_put(&qp->uobj);
+}
+
+/**
+ * xv_qp_failed - the driver has moved a queue pair to ERR
+ * @qp: the queue pair
+ * @status: enum xv_wc_status of the completion that tells it; 0: an event does
+ *
+ * Sends that wait in the ring end now, by a work item, since the caller may
+ * hold the CQ mutex or be in any context; and so does the connection.
+ */
+void xv_qp_failed(struct xv_qp *qp, u8 status)
+{
+	if (READ_ONCE(qp->failed))
+		return;
+	xv_qp_note_failed(qp);
+	xv_qp_queue_work(qp);
+	if (READ_ONCE(qp->conn))
+		xv_conn_failed(qp, status);
 }
 
 static void let_go(struct xv_cq *cq)
@@ -739,10 +815,12 @@ static void let_go(struct xv_cq *cq)
 }
 
 /**
- * xv_qp_published - let go of the completions that waited for the handle
- * @qp: the queue pair
+ * xv_qp_let_go - let go of the completions that were held
+ * @qp: the queue pair, which was published or whose connection is established
+ *
+ * Context: may sleep.
  */
-void xv_qp_published(struct xv_qp *qp)
+void xv_qp_let_go(struct xv_qp *qp)
 {
 	let_go(qp->sq.cq);
 	if (qp->rq.cq != qp->sq.cq)
@@ -750,20 +828,69 @@ void xv_qp_published(struct xv_qp *qp)
 }
 
 /**
- * xv_qp_auto_reap - does the kernel have to see receives of its own accord?
- * @qp: the queue pair, with the ring mutex held
+ * xv_queue_auto_reap - does the kernel have to reap of its own accord?
+ * @q: the queue
+ * @why: XV_AUTO_*
  * @on: yes or no
+ *
+ * Context: may sleep.
  */
-void xv_qp_auto_reap(struct xv_qp *qp, bool on)
+void xv_queue_auto_reap(struct xv_queue *q, u8 why, bool on)
 {
-	struct xv_cq *cq = qp->rq.cq;
-
-	if (qp->auto_reap == on)
-		return;
-	qp->auto_reap = on;
-	mutex_lock(&cq->lock);
-	WRITE_ONCE(cq->auto_reap, cq->auto_reap + (on ? 1 : -1));
-	mutex_unlock(&cq->lock);
+	mutex_lock(&q->cq->lock);
+	queue_auto(q, why, on);
+	mutex_unlock(&q->cq->lock);
 	if (on)
-		xv_cq_kick(cq);
+		xv_cq_kick(q->cq);
+}
+
+/**
+ * xv_qp_watch_room - tell when slots of the send queue are free
+ * @qp: the queue pair
+ * @slots: so many, at most its depth; 0 cancels
+ * @cookie: of the event
+ *
+ * At once if they are, and the queue pair can send. One watch a queue pair:
+ * a later one replaces it.
+ *
+ * Context: may sleep.
+ * Return: 0 or the reason why not.
+ */
+u16 xv_qp_watch_room(struct xv_qp *qp, u32 slots, u64 cookie)
+{
+	struct xv_cq *cq = qp->sq.cq;
+
+	if (slots > qp->sq.depth)
+		return XV_R_RANGE;
+	if (!qp->events.q)
+		return XV_R_NO_EVENTQ;
+	if (slots && xv_qp_state(qp) == XV_QPS_ERR)
+		return XV_R_STATE;
+	mutex_lock(&cq->lock);
+	qp->room.slots = slots;
+	qp->room.cookie = cookie;
+	queue_auto(&qp->sq, XV_AUTO_ROOM, slots);
+	if (slots) {
+		/* What has ended already frees slots without a notification. */
+		xv_cq_reap(cq);
+		check_room(qp);
+		xv_cq_settle(cq);
+	}
+	mutex_unlock(&cq->lock);
+	return 0;
+}
+
+/**
+ * xv_qp_check_room - the state has changed: can it send, has it failed?
+ * @qp: the queue pair
+ *
+ * Context: may sleep.
+ */
+void xv_qp_check_room(struct xv_qp *qp)
+{
+	if (!READ_ONCE(qp->room.slots))
+		return;
+	mutex_lock(&qp->sq.cq->lock);
+	check_room(qp);
+	mutex_unlock(&qp->sq.cq->lock);
 }

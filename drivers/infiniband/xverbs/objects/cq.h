@@ -38,9 +38,10 @@ struct xv_held {
  * @uobj: the object
  * @ibcq: the hardware object
  * @lock: the CQ mutex: one reaper at a time; protects all below but what says
- *	otherwise. Lock order of the data path, outermost first: xv_qp.lock or
- *	xv_srq.lock (ring mutex), xv_cq.lock, xv_srq.slots_lock (spin),
- *	xv_eventq.lock (spin). One of a kind at a time
+ *	otherwise. Lock order of the data path, outermost first: the handler mutex
+ *	of a connection manager id, xv_qp.lock or xv_srq.lock (ring
+ *	mutex), xv_cq.lock, xv_srq.slots_lock (spin) or xv_qp.conn_lock (spin,
+ *	irq), xv_eventq.lock (spin, irq). One of a kind at a time
  * @chunk: its part of an area
  * @ring: head of the ring
  * @entries: the ring
@@ -56,7 +57,7 @@ struct xv_held {
  * @held_num: how many there are
  * @overflow: the user's flag of that name is set
  * @want_event: the user armed it; read by the completion handler
- * @auto_reap: queue pairs for which the kernel reaps by itself; likewise
+ * @auto_reap: queues for which the kernel reaps by itself; likewise
  * @was_armed: at least once
  * @dead: unpublished: nobody waits and nothing is queued any more
  * @seq: counts notifications, so that no sleeper misses one

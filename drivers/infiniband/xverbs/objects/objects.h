@@ -17,5 +17,7 @@ extern const struct xv_type xv_type_cq;
 extern const struct xv_type xv_type_qp;
 extern const struct xv_type xv_type_ah;
 extern const struct xv_type xv_type_srq;
+extern const struct xv_type xv_type_listener;
+extern const struct xv_type xv_type_conn;
 
 #endif /* _XV_OBJECTS_H */

@@ -9,6 +9,7 @@
 #include <linux/random.h>
 #include "../core/txn.h"
 #include "../data/data.h"
+#include "conn.h"
 #include "objects.h"
 #include "pd.h"
 #include "qp.h"
@@ -16,7 +17,7 @@
 
 static const u16 qp_event_kinds[XV_QP_NUM_EVENTS] = {
 	XV_EV_QP_FATAL, XV_EV_QP_REQUEST_ERROR, XV_EV_QP_ACCESS_ERROR,
-	XV_EV_COMM_ESTABLISHED, XV_EV_QP_LAST_WQE,
+	XV_EV_COMM_ESTABLISHED, XV_EV_QP_LAST_WQE, XV_EV_ROOM,
 };
 
 static void qp_event(struct ib_event *event, void *context)
@@ -25,25 +26,29 @@ static void qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_QP_FATAL:
-		xv_qp_failed(qp);
+		xv_qp_failed(qp, 0);
 		xv_event_raise(&qp->events, XV_EV_QP_FATAL);
 		break;
 	case IB_EVENT_QP_REQ_ERR:
-		xv_qp_failed(qp);
+		xv_qp_failed(qp, 0);
 		xv_event_raise(&qp->events, XV_EV_QP_REQUEST_ERROR);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
-		xv_qp_failed(qp);
+		xv_qp_failed(qp, 0);
 		xv_event_raise(&qp->events, XV_EV_QP_ACCESS_ERROR);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		xv_event_raise(&qp->events, XV_EV_QP_LAST_WQE);
 		break;
-	default:
+	case IB_EVENT_COMM_EST:
 		/*
-		 * COMM_EST is a hint that not all drivers give: the first
-		 * receive decides, see data/reap.c.
+		 * A hint that not all drivers give. Without a connection the
+		 * first receive decides, see data/reap.c.
 		 */
+		if (READ_ONCE(qp->conn))
+			xv_conn_comm_est(qp);
+		break;
+	default:
 		break;
 	}
 }
@@ -274,6 +279,7 @@ static int qp_create(struct xv_call *call, struct xv_opx *op)
 	if (!recv_cq)
 		recv_cq = send_cq;
 	mutex_init(&qp->lock);
+	spin_lock_init(&qp->conn_lock);
 	INIT_WORK(&qp->work, xv_qp_work);
 	qp->type = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, XV_QPT_RC);
 	qp->sig_all = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_SQ_SIG_ALL, 0);
@@ -339,7 +345,7 @@ static int qp_create_last(struct xv_call *call, struct xv_opx *op)
 static void qp_create_commit(struct xv_call *call, struct xv_opx *op)
 {
 	if (xv_slot(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN))
-		xv_qp_published(xv_to_qp(op->obj));
+		xv_qp_let_go(xv_to_qp(op->obj));
 }
 
 /* ---- first receives ---- */
@@ -393,7 +399,6 @@ static int qp_destroy(struct xv_uobj *obj, enum xv_why why)
 	if (cancel_work_sync(&qp->work))
 		xv_uobj_put(obj);
 	mutex_lock(&qp->lock);
-	xv_qp_auto_reap(qp, false);
 	if (qp_is_busy(qp) && !xv_qp_to_err(qp))
 		xv_qp_drain(qp);
 	mutex_unlock(&qp->lock);
@@ -443,7 +448,7 @@ static void qp_ask_driver(struct xv_qp *qp)
 	if (ib_query_qp(qp->ibqp, &attr, IB_QP_STATE, &init))
 		return;
 	if (attr.qp_state == IB_QPS_ERR || attr.qp_state == IB_QPS_SQE)
-		xv_qp_failed(qp);
+		xv_qp_failed(qp, 0);
 }
 
 static int qp_query(struct xv_call *call, struct xv_opx *op)
@@ -466,6 +471,20 @@ static int qp_connect_last(struct xv_call *call, struct xv_opx *op)
 	ret = xv_qp_connect(call, op, qp);
 	mutex_unlock(&qp->lock);
 	return ret;
+}
+
+/* ---- room ---- */
+
+static int qp_watch_room(struct xv_call *call, struct xv_opx *op)
+{
+	u32 slots = xv_value(op, XV_GRP_PARAMS, XV_PARAMS_SLOTS, 0);
+	struct xv_qp *qp = xv_to_qp(op->obj);
+	u16 reason;
+
+	reason = xv_qp_watch_room(qp, slots, xv_value(op, XV_GRP_PARAMS,
+						      XV_PARAMS_COOKIE, 0));
+	return reason ? xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_SLOTS,
+				reason, qp->sq.depth) : 0;
 }
 
 /* ---- tables ---- */
@@ -535,6 +554,13 @@ static const struct xv_attr_spec recv_params_attrs[] = {
 	  .max = XV_MAX_BYTES - sizeof(struct xv_recv), .required = true },
 };
 
+static const struct xv_attr_spec room_params_attrs[] = {
+	{ .id = XV_PARAMS_SLOTS, .name = "slots", .kind = XV_K_U32,
+	  .max = XV_MAX_QP_WR, .required = true },
+	{ .id = XV_PARAMS_COOKIE, .name = "cookie", .kind = XV_K_U64,
+	  .max = U64_MAX },
+};
+
 static const struct xv_attr_spec result_attrs[] = {
 	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
 	  .max = sizeof(struct xv_qp_info), .required = true },
@@ -589,6 +615,11 @@ static const struct xv_group_spec recv_params = {
 	.attrs = recv_params_attrs, .num_attrs = ARRAY_SIZE(recv_params_attrs),
 };
 
+static const struct xv_group_spec room_params = {
+	.id = XV_GRP_PARAMS, .name = "params",
+	.attrs = room_params_attrs, .num_attrs = ARRAY_SIZE(room_params_attrs),
+};
+
 static const struct xv_group_spec result = {
 	.id = XV_GRP_RESULT, .name = "result",
 	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
@@ -634,6 +665,11 @@ static const struct xv_group_use recv_groups[] = {
 	{ .group = &recv_params, .required = true },
 };
 
+static const struct xv_group_use room_groups[] = {
+	{ .group = &write_object, .required = true },
+	{ .group = &room_params, .required = true },
+};
+
 static const struct xv_method_spec qp_methods[] = {
 	{ .id = XV_M_CREATE, .name = "create", .class = XV_C_CREATE,
 	  .groups = create_groups, .num_groups = ARRAY_SIZE(create_groups),
@@ -655,6 +691,9 @@ static const struct xv_method_spec qp_methods[] = {
 	{ .id = XV_M_POST_RECV, .name = "post_recv", .class = XV_C_POST,
 	  .groups = recv_groups, .num_groups = ARRAY_SIZE(recv_groups),
 	  .make = qp_post_recv },
+	{ .id = XV_M_WATCH_ROOM, .name = "watch_room", .class = XV_C_MODIFY,
+	  .groups = room_groups, .num_groups = ARRAY_SIZE(room_groups),
+	  .last = qp_watch_room },
 };
 
 static const struct xv_type_ops qp_ops = {

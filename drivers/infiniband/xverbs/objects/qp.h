@@ -31,6 +31,11 @@ struct xv_shadow {
 	u8 status;
 };
 
+/* Why the kernel reaps by itself, in &xv_queue.auto_reap. */
+#define XV_AUTO_RTR	BIT(0)	/* the first receive is an event */
+#define XV_AUTO_CONN	BIT(1)	/* a receive may establish the connection */
+#define XV_AUTO_ROOM	BIT(2)	/* somebody waits for free slots */
+
 /**
  * struct xv_queue - one of the two queues of a queue pair
  * @slots: shadow array; an entry's slot is its number modulo the ring's size
@@ -47,6 +52,7 @@ struct xv_shadow {
  * @held: completions of this queue in xv_cq.held; under the CQ mutex
  * @ours: entries between @polled and @posted that we complete; likewise
  * @attached: completions are looked at; likewise
+ * @auto_reap: XV_AUTO_*; likewise
  * @recv: this is the receive queue
  */
 struct xv_queue {
@@ -63,10 +69,23 @@ struct xv_queue {
 	u32 held;
 	u32 ours;
 	bool attached;
+	u8 auto_reap;
 	bool recv;
 };
 
-#define XV_QP_NUM_EVENTS	5
+/**
+ * struct xv_room - who waits for free slots of the send queue
+ * @slots: so many; 0: nobody
+ * @cookie: of the event
+ */
+struct xv_room {
+	u32 slots;
+	u64 cookie;
+};
+
+struct xv_conn;
+
+#define XV_QP_NUM_EVENTS	6
 
 /* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
 #define XV_QKEY_PRIVILEGED	BIT(31)
@@ -107,7 +126,13 @@ enum xv_qp_edge {
  * @failed: a completion with an error was seen: the driver's state is ERR
  * @can_inline: the driver takes inline data
  * @comm_est: the event of that kind was raised
- * @auto_reap: counted in xv_cq.auto_reap of the receive CQ
+ * @hold_recvs: completions wait until the connection is established
+ * @hold_sends: sends wait in the ring, whatever the state
+ * @cut: there was no establishment: receives end as flushed
+ * @conn_lock: protects @conn and the state of the connection; see the lock
+ *	order in cq.h
+ * @conn: its connection, which depends on it
+ * @room: the watch for free slots; under the mutex of the send CQ
  * @send_sge: pieces of a send, as asked for
  * @recv_sge: pieces of a receive, as asked for
  * @port: port of the device
@@ -117,7 +142,7 @@ enum xv_qp_edge {
  * @sq_psn: our first PSN
  * @path_mtu: in bytes; of UD, what one message can carry
  * @budget: bytes charged to the file's budget
- * @work: ends early sends when the driver has failed
+ * @work: posts early sends, or ends them when the queue pair has failed
  * @events: its events
  * @nodes: one node for each kind; NULL without an event queue
  */
@@ -145,7 +170,12 @@ struct xv_qp {
 	bool failed;
 	bool can_inline;
 	bool comm_est;
-	bool auto_reap;
+	bool hold_recvs;
+	bool hold_sends;
+	bool cut;
+	spinlock_t conn_lock;	/* see the lock order in cq.h */
+	struct xv_conn *conn;
+	struct xv_room room;
 	u8 send_sge;
 	u8 recv_sge;
 	u8 port;
@@ -176,11 +206,17 @@ static inline u8 xv_qp_state(const struct xv_qp *qp)
 	return READ_ONCE(qp->failed) ? XV_QPS_ERR : qp->state;
 }
 
+/* May sends go to the driver? Else they wait in the ring, or are flushed. */
+static inline bool xv_qp_can_send(const struct xv_qp *qp)
+{
+	return xv_qp_state(qp) == XV_QPS_RTS && !READ_ONCE(qp->hold_sends);
+}
+
 /* The driver has put it into ERR: let everybody see that. Any context. */
 static inline void xv_qp_note_failed(struct xv_qp *qp)
 {
 	WRITE_ONCE(qp->failed, true);
-	/* Pairs with set_state(): the last one to look sees both. */
+	/* Pairs with xv_qp_set_state(): the last one to look sees both. */
 	smp_mb();
 	WRITE_ONCE(qp->ring->state, XV_QPS_ERR);
 }

@@ -16,13 +16,12 @@
 #include "../data/data.h"
 #include "../trace.h"
 #include "address.h"
+#include "conn.h"
 #include "pd.h"
 #include "qp_state.h"
 
 /* How long posted entries may take to end after the queue pair has failed. */
 #define XV_DRAIN_MS	1000
-
-#define XV_MAX_RD_ATOMIC	16
 
 static const struct xv_attr_spec address_attrs[] = {
 	{ .id = XV_ADDRESS_QPN, .name = "qpn", .kind = XV_K_U32,
@@ -81,7 +80,12 @@ const struct xv_group_spec xv_group_path = {
 	.attrs = path_attrs, .num_attrs = ARRAY_SIZE(path_attrs),
 };
 
-static void set_state(struct xv_qp *qp, u8 state)
+/**
+ * xv_qp_set_state - the state has changed
+ * @qp: the queue pair, with the ring mutex held
+ * @state: enum xv_qp_state
+ */
+void xv_qp_set_state(struct xv_qp *qp, u8 state)
 {
 	lockdep_assert_held(&qp->lock);
 	trace_xv_qp_state(&qp->uobj, qp->state, state);
@@ -92,7 +96,8 @@ static void set_state(struct xv_qp *qp, u8 state)
 	if (READ_ONCE(qp->failed))
 		WRITE_ONCE(qp->ring->state, XV_QPS_ERR);
 	/* In RTR a receive must be seen even if nobody calls ENTER. */
-	xv_qp_auto_reap(qp, state == XV_QPS_RTR && qp->events.q);
+	xv_queue_auto_reap(&qp->rq, XV_AUTO_RTR,
+			   state == XV_QPS_RTR && qp->events.q);
 }
 
 static int driver_modify(struct xv_call *call, struct xv_opx *op,
@@ -174,7 +179,7 @@ static int to_init(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	qp->qkey = v->qkey;
 	qp->pkey_index = v->pkey_index;
 	qp->access = v->access;
-	set_state(qp, XV_QPS_INIT);
+	xv_qp_set_state(qp, XV_QPS_INIT);
 	return 0;
 }
 
@@ -272,7 +277,8 @@ static int fill_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 		return ret;
 	attr->dest_qp_num = xv_value(op, XV_GRP_ADDRESS, XV_ADDRESS_QPN, 0);
 	attr->rq_psn = xv_value(op, XV_GRP_ADDRESS, XV_ADDRESS_PSN, 0);
-	attr->min_rnr_timer = path_value(op, XV_PATH_MIN_RNR_TIMER, 12);
+	attr->min_rnr_timer = path_value(op, XV_PATH_MIN_RNR_TIMER,
+					 XV_MIN_RNR_TIMER);
 	return fill_rd_atomic(call, op, XV_PATH_DEST_RD_ATOMIC,
 			      call->ibdev->attrs.max_qp_rd_atom,
 			      &attr->max_dest_rd_atomic);
@@ -293,7 +299,7 @@ static int to_rtr(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	if (ret)
 		return ret;
 	qp->path_mtu = ib_mtu_enum_to_int(attr->path_mtu);
-	set_state(qp, XV_QPS_RTR);
+	xv_qp_set_state(qp, XV_QPS_RTR);
 	return 0;
 }
 
@@ -325,7 +331,7 @@ static int to_rts(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	if (ret)
 		return ret;
 	qp->sq_psn = attr->sq_psn;
-	set_state(qp, XV_QPS_RTS);
+	xv_qp_set_state(qp, XV_QPS_RTS);
 	return 0;
 }
 
@@ -345,7 +351,7 @@ int xv_qp_to_err(struct xv_qp *qp)
 	ret = ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE);
 	if (ret)
 		return ret;
-	set_state(qp, XV_QPS_ERR);
+	xv_qp_set_state(qp, XV_QPS_ERR);
 	return 0;
 }
 
@@ -390,13 +396,14 @@ static int to_reset(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	qp->gen++;
 	WRITE_ONCE(qp->ring->generation, qp->gen);
 	qp->comm_est = false;
+	WRITE_ONCE(qp->cut, false);
 	qp->path_mtu = 0;
 	qp->sq_psn = get_random_u32() & 0xffffff;
 	xv_queue_restart(&qp->sq, qp);
 	xv_queue_restart(&qp->rq, qp);
 	/* From here on no reaper looks at an error of the old generation. */
 	WRITE_ONCE(qp->failed, false);
-	set_state(qp, XV_QPS_RESET);
+	xv_qp_set_state(qp, XV_QPS_RESET);
 	return 0;
 }
 
@@ -454,6 +461,9 @@ int xv_qp_connect(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	u8 state = xv_qp_state(qp);
 	int ret;
 
+	ret = xv_conn_check_none(call, op, XV_OBJECT_HANDLE, qp);
+	if (ret)
+		return ret;
 	if (state != XV_QPS_RESET && state != XV_QPS_INIT)
 		return xv_fail(call, op, 0, 0, XV_R_STATE, state);
 	ret = check_bare(call, op, qp);
@@ -492,6 +502,9 @@ static int modify(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 	struct ib_qp_attr attr;
 	int ret;
 
+	ret = xv_conn_check_none(call, op, XV_OBJECT_HANDLE, qp);
+	if (ret)
+		return ret;
 	switch (to) {
 	case XV_QPS_RESET:
 		return to_reset(call, op, qp);
@@ -549,9 +562,6 @@ void xv_qp_settle(struct xv_call *call, struct xv_opx *op)
 	struct xv_qp *qp = xv_to_qp(op->obj);
 
 	mutex_lock(&qp->lock);
-	if (qp->state == XV_QPS_RTS)
-		xv_qp_post_early(qp);
-	else if (qp->state == XV_QPS_ERR)
-		xv_qp_flush_early(qp);
+	xv_qp_early(qp);
 	mutex_unlock(&qp->lock);
 }

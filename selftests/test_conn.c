@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners and connections: a connection is established exactly when it is.
+ *
+ * Copyright (c) 2026 The xverbs authors
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include "xv_test.h"
+
+#define DEPTH	16
+#define BYTES	256
+
+/**
+ * struct side - one end of a connection
+ * @eq: its event queue
+ * @cq: its completion queue
+ * @qp: its queue pair
+ * @conn: the connection
+ */
+struct side {
+	struct xv_eventq eq;
+	struct xv_cq cq;
+	struct xv_qp qp;
+	struct xv_conn conn;
+};
+
+enum { A, P };		/* active, passive */
+
+FIXTURE(conn) {
+	struct xvt t;
+	struct xvt_snap before;
+	struct xv_tx *now;
+	struct xv_pd pd;
+	struct xv_mr mr;
+	struct xv_eventq leq;
+	struct xv_listener l;
+	struct side s[2];
+	uint8_t *buf;
+	struct sockaddr_in addr;
+};
+
+typedef FIXTURE_DATA(conn) fixture;
+
+/* The receives of side @i use the @i-th half of the memory, sends its end. */
+static struct xv_sge sge_of(fixture *f, int i, unsigned int slot, uint32_t len)
+{
+	return xv_sge_at(&f->mr, f->buf + (i * 2 * DEPTH + slot) * BYTES, len);
+}
+
+FIXTURE_SETUP(conn)
+{
+	struct xv_tx *tx;
+
+	xvt_open(_metadata, &self->t);
+	self->now = xv_now(self->t.ctx);
+	xvt_snap(_metadata, &self->t, &self->before);
+	self->buf = xvt_map(4 * DEPTH * BYTES, PROT_READ | PROT_WRITE);
+	ASSERT_NE(NULL, self->buf);
+	self->addr.sin_family = AF_INET;
+	memcpy(&self->addr.sin_addr, self->t.gid.gid + 12, 4);
+	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
+	xv_eventq_create(tx, &self->leq);
+	xv_pd_create(tx, &self->pd);
+	xv_mr_create(tx, &self->mr, XV_OPTS(xv_mr_opts, .pd = &self->pd,
+		     .addr = self->buf, .length = 4 * DEPTH * BYTES,
+		     .access = XVT_ALL_ACCESS));
+	xv_listener_create(tx, &self->l, XV_OPTS(xv_listener_opts,
+			   .eventq = &self->leq, .cookie = 7,
+			   .addr = (struct sockaddr *)&self->addr));
+	ASSERT_EQ(0, xv_txn_commit(tx, NULL)) {
+		TH_LOG("op %u reason %u raw %d", xv_txn_error(tx)->op,
+		       xv_txn_error(tx)->reason, xv_txn_error(tx)->raw);
+	}
+	xv_txn_free(tx);
+	self->addr.sin_port = ((struct sockaddr_in *)self->l.info.local)->sin_port;
+	ASSERT_NE(0, self->addr.sin_port);
+}
+
+/* Everything of one side goes in one call. */
+static int destroy_side(fixture *f, struct side *s)
+{
+	struct xv_tx *tx;
+	int ret = xv_txn_begin(f->t.ctx, 0, &tx);
+
+	if (ret)
+		return ret;
+	if (s->conn.obj.handle)
+		xv_conn_destroy(tx, &s->conn);
+	if (s->qp.obj.handle)
+		xv_qp_destroy(tx, &s->qp);
+	if (s->cq.obj.handle)
+		xv_cq_destroy(tx, &s->cq);
+	if (xv_txn_num_ops(tx))
+		ret = xv_txn_commit(tx, NULL);
+	xv_txn_free(tx);
+	xv_eventq_close(&s->eq);
+	return ret;
+}
+
+FIXTURE_TEARDOWN(conn)
+{
+	int i;
+
+	xvt_teardown(_metadata);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, destroy_side(self, &self->s[i]));
+	if (self->l.obj.handle)
+		EXPECT_EQ(0, xv_listener_destroy(self->now, &self->l));
+	EXPECT_EQ(0, xv_mr_destroy(self->now, &self->mr));
+	EXPECT_EQ(0, xv_pd_destroy(self->now, &self->pd));
+	xv_eventq_close(&self->leq);
+	munmap(self->buf, 4 * DEPTH * BYTES);
+	xvt_same(_metadata, &self->t, &self->before, "at the end");
+	xvt_close(&self->t);
+}
+
+/* ---- making ---- */
+
+/* Queues, first receives and connection of one side, in one transaction. */
+static int make_side(fixture *f, int i, const struct xv_conn_opts *opts,
+		     struct xv_error *err)
+{
+	struct xv_recv recvs[DEPTH];
+	struct side *s = &f->s[i];
+	struct xv_conn_opts o = *opts;
+	struct xv_tx *tx;
+	unsigned int k;
+	int ret;
+
+	ret = xv_txn_begin(f->t.ctx, 0, &tx);
+	if (ret)
+		return ret;
+	for (k = 0; k < DEPTH; k++) {
+		xv_recv_prep(&recvs[k], 100 + k);
+		xv_recv_add_sge(&recvs[k], sge_of(f, i, k, BYTES));
+	}
+	xv_eventq_create(tx, &s->eq);
+	xv_cq_create(tx, &s->cq, XV_OPTS(xv_cq_opts, .cqe = 2 * DEPTH,
+					 .eventq = &s->eq, .cookie = 1));
+	xv_qp_create(tx, &s->qp, XV_OPTS(xv_qp_opts, .pd = &f->pd,
+		     .send_cq = &s->cq, .send_wr = DEPTH, .recv_wr = DEPTH,
+		     .eventq = &s->eq, .cookie = 2, .access = XVT_REMOTE));
+	xv_qp_post_recv(tx, &s->qp, recvs, DEPTH);
+	o.size = sizeof(o);
+	o.establish_ms = XV_ESTABLISH_MS * xvt_factor();
+	o.qp = &s->qp;
+	o.eventq = &s->eq;
+	o.cookie = 3;
+	xv_conn_create(tx, &s->conn, &o);
+	ret = xv_txn_commit(tx, err);
+	xv_txn_free(tx);
+	return ret;
+}
+
+static int connect_to(fixture *f, const struct xv_conn_opts *opts)
+{
+	struct xv_conn_opts o = opts ? *opts : (struct xv_conn_opts){};
+
+	if (!o.dst)
+		o.dst = (struct sockaddr *)&f->addr;
+	return make_side(f, A, &o, NULL);
+}
+
+static int accept_it(fixture *f, uint64_t token, const struct xv_conn_opts *opts)
+{
+	struct xv_conn_opts o = opts ? *opts : (struct xv_conn_opts){};
+
+	o.listener = &f->l;
+	o.token = token;
+	return make_side(f, P, &o, NULL);
+}
+
+/* The next event of a queue must be this one; returns its data. */
+static uint64_t expect_event(struct __test_metadata *_metadata,
+			     struct xv_eventq *eq, unsigned int type)
+{
+	struct xv_event ev = {};
+
+	EXPECT_EQ(1, xvt_event(eq, &ev)) {
+		TH_LOG("no event, wanted: %s", xv_event_name(type));
+	}
+	EXPECT_EQ(type, ev.type) {
+		TH_LOG("event: %s, data %llu; wanted: %s",
+		       xv_event_name(ev.type), (unsigned long long)ev.data,
+		       xv_event_name(type));
+	}
+	EXPECT_EQ(1, ev.count);
+	return ev.data;
+}
+
+static uint64_t expect_request(struct __test_metadata *_metadata, fixture *f)
+{
+	return expect_event(_metadata, &f->leq, XV_EV_CONNECT_REQUEST);
+}
+
+static void establish(struct __test_metadata *_metadata, fixture *f)
+{
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(f, NULL));
+	token = expect_request(_metadata, f);
+	ASSERT_EQ(0, accept_it(f, token, NULL));
+	expect_event(_metadata, &f->s[A].eq, XV_EV_ESTABLISHED);
+	expect_event(_metadata, &f->s[P].eq, XV_EV_ESTABLISHED);
+}
+
+static int fill_sends(fixture *f, int i, unsigned int first, unsigned int n)
+{
+	unsigned int k;
+
+	for (k = 0; k < n; k++) {
+		struct xv_send *s = xv_get_send(&f->s[i].qp);
+
+		if (!s)
+			return -EAGAIN;
+		xvt_fill(f->buf + ((i * 2 + 1) * DEPTH + (first + k) % DEPTH) *
+			 BYTES, BYTES, first + k);
+		xv_send_prep_send(s, first + k, XV_SEND_SIGNALED,
+				  sge_of(f, i, DEPTH + (first + k) % DEPTH,
+					 BYTES));
+	}
+	return 0;
+}
+
+static int send_some(fixture *f, int i, unsigned int first, unsigned int n)
+{
+	int ret = fill_sends(f, i, first, n);
+
+	return ret ? ret : xv_submit(&f->s[i].qp);
+}
+
+/* @n messages, numbered from @first, in the receives from @recv on. */
+static void expect_messages(struct __test_metadata *_metadata, fixture *f,
+			    int i, unsigned int recv, unsigned int first,
+			    unsigned int n)
+{
+	struct xv_wc wc;
+	unsigned int k;
+
+	for (k = 0; k < n; k++) {
+		do {
+			ASSERT_EQ(1, xvt_wc(&f->s[i].cq, &wc)) {
+				TH_LOG("message %u does not come", first + k);
+			}
+		} while (!(wc.flags & XV_WC_RECV) &&
+			 wc.status == XV_WC_SUCCESS);
+		ASSERT_EQ(XV_WC_SUCCESS, wc.status);
+		ASSERT_EQ(100 + recv + k, wc.wr_id);
+		EXPECT_EQ(f->s[i].qp.obj.handle, wc.qp);
+		EXPECT_TRUE(xvt_filled(f->buf + (i * 2 * DEPTH + recv + k) *
+				       BYTES, BYTES, first + k)) {
+			TH_LOG("message %u is not in receive %u", first + k,
+			       recv + k);
+		}
+	}
+}
+
+/* ---- the plain story ---- */
+
+TEST_F(conn, one_call_each)
+{
+	struct xv_request_info req;
+	struct xv_conn_info info;
+	struct sockaddr_in *sin;
+	uint64_t calls, token;
+	struct xv_event ev;
+
+	calls = xv_num_ioctls(self->t.ctx);
+	ASSERT_EQ(0, connect_to(self, &(struct xv_conn_opts){
+		  .private_data = "hello", .private_len = 5,
+		  .rd_atomic = 4, .dest_rd_atomic = 3 }));
+	EXPECT_EQ(calls + 1, xv_num_ioctls(self->t.ctx));
+	ASSERT_EQ(1, xvt_event(&self->leq, &ev));
+	EXPECT_EQ(XV_EV_CONNECT_REQUEST, ev.type);
+	EXPECT_EQ(XV_OBJ_LISTENER, ev.object);
+	EXPECT_EQ(self->l.obj.handle, ev.handle);
+	EXPECT_EQ(7, ev.cookie);
+	token = ev.data;
+
+	ASSERT_EQ(0, xv_listener_query_request(self->now, &self->l, token,
+					       &req));
+	EXPECT_EQ(token, req.token);
+	EXPECT_EQ(self->s[A].qp.info.qp_num, req.qp_num);
+	EXPECT_EQ(XV_PRIVATE_REQUEST, req.private_len);
+	EXPECT_EQ(0, memcmp("hello", req.private_data, 6));
+	EXPECT_EQ(0, memcmp(&self->addr, req.local, 8));
+	EXPECT_EQ(3, req.rd_atomic);
+	EXPECT_EQ(4, req.dest_rd_atomic);
+
+	calls = xv_num_ioctls(self->t.ctx);
+	ASSERT_EQ(0, accept_it(self, token, &(struct xv_conn_opts){
+		  .private_data = "welcome", .private_len = 7 }));
+	EXPECT_EQ(calls + 1, xv_num_ioctls(self->t.ctx));
+	EXPECT_EQ(XV_CONN_BY_CM,
+		  expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED));
+	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+
+	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[A].conn, &info));
+	EXPECT_EQ(XV_CONN_ESTABLISHED, info.state);
+	EXPECT_EQ(0, info.flags & XV_CONN_F_PASSIVE);
+	EXPECT_EQ(self->s[A].qp.obj.handle, info.qp);
+	EXPECT_EQ(0, memcmp("welcome", info.private_data, 8));
+	EXPECT_EQ(4096, info.path_mtu);
+	sin = (struct sockaddr_in *)info.remote;
+	EXPECT_EQ(self->addr.sin_port, sin->sin_port);
+	EXPECT_EQ(4, info.rd_atomic);
+	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[P].conn, &info));
+	EXPECT_EQ(XV_CONN_F_PASSIVE, info.flags & XV_CONN_F_PASSIVE);
+	EXPECT_EQ(0, memcmp("hello", info.private_data, 6));
+	/* No more than the peer offers. */
+	EXPECT_EQ(3, info.rd_atomic);
+	EXPECT_EQ(4, info.dest_rd_atomic);
+
+	ASSERT_EQ(0, send_some(self, A, 0, 3));
+	expect_messages(_metadata, self, P, 0, 0, 3);
+	ASSERT_EQ(0, send_some(self, P, 10, 3));
+	expect_messages(_metadata, self, A, 0, 10, 3);
+
+	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[A].conn));
+	EXPECT_EQ(0, expect_event(_metadata, &self->s[A].eq,
+				  XV_EV_DISCONNECTED));
+	EXPECT_EQ(ECONNRESET, expect_event(_metadata, &self->s[P].eq,
+					   XV_EV_DISCONNECTED));
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+	EXPECT_FALSE(xvt_has_event(&self->s[P].eq));
+	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[P].conn, &info));
+	EXPECT_EQ(XV_CONN_ENDED, info.state);
+	EXPECT_EQ(ECONNRESET, info.err);
+}
+
+/* E5: sends before establishment are accepted to the limit, and go in order. */
+TEST_F(conn, early_sends)
+{
+	struct xv_qp_info info;
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, send_some(self, A, 0, DEPTH));
+	EXPECT_EQ(-EAGAIN, fill_sends(self, A, 99, 1));
+	ASSERT_EQ(0, xv_qp_query(self->now, &self->s[A].qp, &info));
+	EXPECT_EQ(DEPTH, info.sends_early);
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	expect_messages(_metadata, self, P, 0, 0, DEPTH);
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+}
+
+/* E1: who only looks at completions sees the event first when it looks. */
+TEST_F(conn, event_before_message)
+{
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	ASSERT_EQ(0, send_some(self, A, 0, 1));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	expect_messages(_metadata, self, P, 0, 0, 1);
+	EXPECT_TRUE(xvt_has_event(&self->s[P].eq));
+	ASSERT_EQ(0, send_some(self, P, 50, 1));
+	expect_messages(_metadata, self, A, 0, 50, 1);
+	EXPECT_TRUE(xvt_has_event(&self->s[A].eq));
+	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+	EXPECT_FALSE(xvt_has_event(&self->s[P].eq));
+}
+
+static void expect_flushed(struct __test_metadata *_metadata, fixture *f,
+			   int i, unsigned int sends)
+{
+	unsigned int next = 0, recvs = 0;
+	struct xv_wc wc;
+
+	while (next < sends || recvs < DEPTH) {
+		ASSERT_EQ(1, xvt_wc(&f->s[i].cq, &wc)) {
+			TH_LOG("%u sends, %u receives", next, recvs);
+		}
+		EXPECT_EQ(XV_WC_FLUSH_ERR, wc.status);
+		if (wc.flags & XV_WC_RECV) {
+			ASSERT_EQ(100 + recvs, wc.wr_id);
+			recvs++;
+		} else {
+			ASSERT_EQ(next, wc.wr_id);
+			next++;
+		}
+	}
+	EXPECT_EQ(0, xv_poll(&f->s[i].cq, &wc, 1));
+}
+
+/* E6: refused; first everything is flushed, then comes the one event. */
+TEST_F(conn, rejected)
+{
+	struct xv_conn_info info;
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	ASSERT_EQ(0, send_some(self, A, 0, 5));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, xv_listener_reject(self->now, &self->l, token, "no", 2));
+	EXPECT_EQ(ECONNREFUSED, expect_event(_metadata, &self->s[A].eq,
+					     XV_EV_CONNECT_FAILED));
+	expect_flushed(_metadata, self, A, 5);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[A].conn, &info));
+	EXPECT_EQ(XV_CONN_ENDED, info.state);
+	EXPECT_EQ(28, info.raw);
+	EXPECT_EQ(0, memcmp("no", info.private_data, 3));
+	/* The token is worth nothing any more. */
+	EXPECT_EQ(-ENOENT, xv_listener_reject(self->now, &self->l, token,
+					      NULL, 0));
+	EXPECT_EQ(-ENOENT, accept_it(self, token, NULL));
+}
+
+/* E9: nobody listens. */
+TEST_F(conn, nobody_listens)
+{
+	ASSERT_EQ(0, xv_listener_destroy(self->now, &self->l));
+	ASSERT_EQ(0, connect_to(self, NULL));
+	EXPECT_EQ(ECONNREFUSED, expect_event(_metadata, &self->s[A].eq,
+					     XV_EV_CONNECT_FAILED));
+}
+
+/* T7: who waits at a listener that goes is refused; connections stay. */
+TEST_F(conn, listener_goes)
+{
+	ASSERT_EQ(0, connect_to(self, NULL));
+	expect_request(_metadata, self);
+	ASSERT_EQ(0, xv_listener_destroy(self->now, &self->l));
+	EXPECT_EQ(ECONNREFUSED, expect_event(_metadata, &self->s[A].eq,
+					     XV_EV_CONNECT_FAILED));
+}
+
+TEST_F(conn, listener_goes_connection_stays)
+{
+	establish(_metadata, self);
+	ASSERT_EQ(0, xv_listener_destroy(self->now, &self->l));
+	ASSERT_EQ(0, send_some(self, A, 0, 1));
+	expect_messages(_metadata, self, P, 0, 0, 1);
+}
+
+/* E8: closed before it is established: flushed, and silence. */
+TEST_F(conn, destroyed_early)
+{
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	ASSERT_EQ(0, send_some(self, A, 0, 5));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, xv_conn_destroy(self->now, &self->s[A].conn));
+	expect_flushed(_metadata, self, A, 5);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+	/* The other side learns it, sooner or later. */
+	if (!accept_it(self, token, NULL))
+		expect_event(_metadata, &self->s[P].eq, XV_EV_CONNECT_FAILED);
+}
+
+/* The peer sees that a connection was destroyed. */
+TEST_F(conn, destroyed_established)
+{
+	establish(_metadata, self);
+	ASSERT_EQ(0, xv_conn_destroy(self->now, &self->s[A].conn));
+	EXPECT_EQ(ECONNRESET, expect_event(_metadata, &self->s[P].eq,
+					   XV_EV_DISCONNECTED));
+	expect_flushed(_metadata, self, P, 0);
+}
+
+/* The states of the queue pair belong to the connection while there is one. */
+TEST_F(conn, queue_pair_is_taken)
+{
+	struct xv_qp_attr attr = { .size = sizeof(attr), .state = XV_QPS_ERR };
+	const struct xv_error *err = xv_txn_error(self->now);
+
+	establish(_metadata, self);
+	EXPECT_EQ(-EBUSY, xv_qp_modify(self->now, &self->s[A].qp, &attr));
+	EXPECT_EQ(XV_R_DEPENDENT, err->reason);
+	EXPECT_EQ(XV_OBJ_CONN, err->object);
+	EXPECT_EQ(self->s[A].conn.obj.handle, err->handle);
+	attr = xvt_peer(&self->t, &self->s[P].qp);
+	EXPECT_EQ(-EBUSY, xv_qp_connect(self->now, &self->s[A].qp, &attr));
+	EXPECT_EQ(-EBUSY, xv_qp_destroy(self->now, &self->s[A].qp));
+	EXPECT_EQ(XV_OBJ_CONN, err->object);
+	ASSERT_EQ(0, xv_conn_destroy(self->now, &self->s[A].conn));
+	/* It can be taken up again from here. */
+	attr = (struct xv_qp_attr){ .size = sizeof(attr),
+				    .state = XV_QPS_RESET };
+	EXPECT_EQ(0, xv_qp_modify(self->now, &self->s[A].qp, &attr));
+	EXPECT_EQ(-EINVAL, xv_conn_create(self->now, &self->s[A].conn,
+		  XV_OPTS(xv_conn_opts, .qp = &self->s[A].qp,
+			  .eventq = &self->s[A].eq,
+			  .dst = (struct sockaddr *)&self->addr)));
+	EXPECT_EQ(XV_R_STATE, err->reason);
+}
+
+/* A transaction that fails leaves the request as it was. */
+TEST_F(conn, accept_undone)
+{
+	struct xv_tx *tx;
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
+	xv_eventq_create(tx, &self->s[P].eq);
+	xv_cq_create(tx, &self->s[P].cq, XV_OPTS(xv_cq_opts, .cqe = 4));
+	xv_qp_create(tx, &self->s[P].qp, XV_OPTS(xv_qp_opts, .pd = &self->pd,
+		     .send_cq = &self->s[P].cq, .send_wr = 1));
+	xv_conn_create(tx, &self->s[P].conn, XV_OPTS(xv_conn_opts,
+		       .qp = &self->s[P].qp, .eventq = &self->s[P].eq,
+		       .listener = &self->l, .token = token));
+	/* Too deep for anything. */
+	xv_cq_create(tx, &self->s[P].cq, XV_OPTS(xv_cq_opts,
+						 .cqe = XV_MAX_CQE + 1));
+	EXPECT_NE(0, xv_txn_commit(tx, NULL));
+	xv_txn_free(tx);
+	memset(&self->s[P], 0, sizeof(self->s[P]));
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+}
+
+/* ---- the connection manager is late ---- */
+
+static int set_delay(unsigned int ms)
+{
+	FILE *f = fopen("/sys/kernel/debug/xverbs/delay_cm_ms", "w");
+
+	if (!f)
+		return -1;
+	fprintf(f, "%u\n", ms);
+	return fclose(f);
+}
+
+/* E2: data establishes, once, and the late event changes nothing. */
+TEST_F(conn, late_event)
+{
+	static const unsigned int delays[] = { 0, 1, 100, 3000 };
+	unsigned int i;
+
+	if (set_delay(0))
+		SKIP(return, "no fault injection");
+	for (i = 0; i < ARRAY_SIZE(delays); i++) {
+		struct xv_conn_info info;
+		uint64_t token, cause;
+
+		ASSERT_EQ(0, set_delay(delays[i]));
+		ASSERT_EQ(0, connect_to(self, NULL));
+		ASSERT_EQ(0, send_some(self, A, 0, 3));
+		token = expect_request(_metadata, self);
+		ASSERT_EQ(0, accept_it(self, token, NULL));
+		expect_messages(_metadata, self, P, 0, 0, 3);
+		cause = expect_event(_metadata, &self->s[P].eq,
+				     XV_EV_ESTABLISHED);
+		if (delays[i] >= 3000)
+			EXPECT_EQ(XV_CONN_BY_DATA, cause);
+		ASSERT_EQ(0, send_some(self, P, 10, 1));
+		expect_messages(_metadata, self, A, 0, 10, 1);
+		ASSERT_EQ(0, set_delay(0));
+		/* What comes late comes now. */
+		usleep(1000 * delays[i] + 10000);
+		EXPECT_FALSE(xvt_has_event(&self->s[P].eq));
+		ASSERT_EQ(0, xv_conn_query(self->now, &self->s[P].conn, &info));
+		EXPECT_EQ(XV_CONN_ESTABLISHED, info.state);
+		EXPECT_EQ(cause, info.cause);
+		ASSERT_EQ(0, destroy_side(self, &self->s[A]));
+		ASSERT_EQ(0, destroy_side(self, &self->s[P]));
+		memset(self->s, 0, sizeof(self->s));
+	}
+}
+
+/* ---- room ---- */
+
+/*
+ * O2: told once after each EAGAIN, also if slots become free between EAGAIN and
+ * the watch; nobody else reaps.
+ */
+TEST_F(conn, room_after_eagain)
+{
+	unsigned int n = xvt_count(CONN_ROOM);
+	unsigned int sent = 0, k;
+	struct xv_recv r;
+	struct xv_event ev;
+	struct xv_wc wc;
+
+	establish(_metadata, self);
+	for (k = 0; k < n; k++) {
+		while (!fill_sends(self, A, sent, 1))
+			sent++;
+		ASSERT_EQ(0, xv_submit(&self->s[A].qp));
+		if (k & 1)
+			usleep(k * 37 % 500);
+		ASSERT_EQ(0, xv_qp_watch_room(self->now, &self->s[A].qp,
+					      1 + k % DEPTH, k));
+		do {
+			ASSERT_LE(0, xv_poll(&self->s[P].cq, &wc, 1));
+			if (xv_recvs_free(&self->s[P].qp)) {
+				xv_recv_prep(&r, 100);
+				xv_recv_add_sge(&r, sge_of(self, P, 0, BYTES));
+				xv_post_recv(&self->s[P].qp, &r, 1);
+				ASSERT_EQ(0, xv_submit(&self->s[P].qp));
+			}
+			ASSERT_LE(0, xv_wait(&self->s[P].cq, 0, 0));
+		} while (!xvt_has_event(&self->s[A].eq));
+		ASSERT_EQ(1, xvt_event(&self->s[A].eq, &ev));
+		EXPECT_EQ(XV_EV_ROOM, ev.type);
+		EXPECT_EQ(k, ev.cookie);
+		EXPECT_EQ(1, ev.count);
+		EXPECT_LE(1 + k % DEPTH, xv_sends_free(&self->s[A].qp));
+		EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+		while (xv_poll(&self->s[A].cq, &wc, 1) > 0)
+			ASSERT_EQ(XV_WC_SUCCESS, wc.status);
+	}
+}
+
+/* The end cancels a watch, and there is nothing to wait for afterwards. */
+TEST_F(conn, room_ends)
+{
+	establish(_metadata, self);
+	ASSERT_EQ(0, fill_sends(self, A, 0, DEPTH));
+	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[P].conn));
+	expect_event(_metadata, &self->s[P].eq, XV_EV_DISCONNECTED);
+	expect_event(_metadata, &self->s[A].eq, XV_EV_DISCONNECTED);
+	EXPECT_EQ(-EINVAL, xv_qp_watch_room(self->now, &self->s[A].qp, 1, 5));
+	EXPECT_EQ(XV_R_STATE, xv_txn_error(self->now)->reason);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+}
+
+TEST_F(conn, room)
+{
+	const struct xv_error *err = xv_txn_error(self->now);
+	struct xv_event ev;
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	/* Free slots alone are not enough: it must be able to send. */
+	ASSERT_EQ(0, xv_qp_watch_room(self->now, &self->s[A].qp, 1, 77));
+	token = expect_request(_metadata, self);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+	ASSERT_EQ(1, xvt_event(&self->s[A].eq, &ev));
+	EXPECT_EQ(XV_EV_ROOM, ev.type);
+	EXPECT_EQ(77, ev.cookie);
+	EXPECT_EQ(XV_OBJ_QP, ev.object);
+	EXPECT_EQ(self->s[A].qp.obj.handle, ev.handle);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+
+	/* At once, and only once. */
+	ASSERT_EQ(0, xv_qp_watch_room(self->now, &self->s[A].qp, DEPTH, 78));
+	ASSERT_EQ(1, xvt_event(&self->s[A].eq, &ev));
+	EXPECT_EQ(78, ev.cookie);
+	ASSERT_EQ(0, send_some(self, A, 0, 1));
+	expect_messages(_metadata, self, P, 0, 0, 1);
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+
+	EXPECT_EQ(-EINVAL, xv_qp_watch_room(self->now, &self->s[A].qp,
+					    DEPTH + 1, 0));
+	EXPECT_EQ(XV_R_RANGE, err->reason);
+	EXPECT_EQ(DEPTH, err->detail);
+}
+
+/* With a submission, and nobody reaps: the kernel does. */
+TEST_F(conn, room_with_submission)
+{
+	struct xv_event ev;
+
+	establish(_metadata, self);
+	ASSERT_EQ(0, fill_sends(self, A, 0, DEPTH));
+	self->s[A].qp.room = DEPTH;
+	ASSERT_EQ(0, xv_submit(&self->s[A].qp));
+	ASSERT_EQ(1, xvt_event(&self->s[A].eq, &ev));
+	EXPECT_EQ(XV_EV_ROOM, ev.type);
+	EXPECT_EQ(DEPTH, xv_sends_free(&self->s[A].qp));
+	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
+}
+
+TEST_HARNESS_MAIN
