@@ -603,6 +603,7 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 	struct xv_queue *q = &qp->rq;
 	struct xv_recv entry;
 	u32 done = 0;
+	int ret;
 
 	*reason = 0;
 	while (done < max && !*reason) {
@@ -637,13 +638,16 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 			break;
 		WRITE_ONCE(q->posted, q->posted + n);
 		bad = &scratch->recvs[0].wr;
-		if (ib_post_recv(qp->ibqp, bad, &bad)) {
+		ret = ib_post_recv(qp->ibqp, bad, &bad);
+		if (ret) {
 			u32 taken = container_of(bad, struct xv_recv_wr, wr) -
 				    scratch->recvs;
 
 			WRITE_ONCE(q->posted, q->posted - (n - taken));
 			n = taken;
 			*reason = XV_R_DRIVER;
+			if (call)
+				call->error.raw = -ret;
 		}
 		done += n;
 		q->taken = q->posted;
@@ -660,7 +664,8 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
  * @num: how many
  * @done: is set to how many were posted
  *
- * Return: 0 or the reason why the next one was not.
+ * Return: 0 or the reason why the next one was not; for %XV_R_DRIVER
+ * &xv_error.raw of the call is what the driver answered.
  */
 u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 		     const struct xv_recv *recvs, u32 num, u32 *done)
