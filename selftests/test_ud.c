@@ -751,7 +751,7 @@ TEST_F(ud, early_sends)
 	ASSERT_EQ(0, send_it(self, 14, 8));
 	ASSERT_EQ(0, xv_ah_destroy(self->now, &gone));
 	xvt_connect(_metadata, &self->t, &p->qp[0], NULL);
-	xvt_expect_wc(_metadata, &p->cq[0], 13, XV_WC_LOC_PROT_ERR);
+	xvt_expect_wc(_metadata, &p->cq[0], 13, XV_WC_LOC_QP_OP_ERR);
 	xvt_expect_wc(_metadata, &p->cq[0], 14, XV_WC_FLUSH_ERR);
 	EXPECT_EQ(XV_QPS_ERR, p->qp[0].ring->state);
 }

@@ -1484,7 +1484,8 @@ struct xv_enter_qp {
  *
  * Return: 0 if anything was done: an entry taken, a completion in the ring, or
  * nothing asked for; so after a wait look at @num_complete. Otherwise the error
- * of the first queue pair that has one, or %ETIME, %EINTR. Other errors
+ * of the first queue pair that has one, or %ETIME, %EINTR; %EIO if the driver
+ * does not notify, so that nobody would wake the caller. Other errors
  * (%EFAULT, %EINVAL, %ENOENT for @cq, %ENODEV) are found before anything is
  * done.
  */

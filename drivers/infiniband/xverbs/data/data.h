@@ -50,7 +50,7 @@ void xv_cq_work(struct work_struct *work);
 void xv_cq_kick(struct xv_cq *cq);
 void xv_cq_reap(struct xv_cq *cq);
 void xv_cq_settle(struct xv_cq *cq);
-bool xv_cq_arm(struct xv_cq *cq);
+int xv_cq_arm(struct xv_cq *cq);
 u32 xv_cq_ready(const struct xv_cq *cq);
 int xv_queue_attach(struct xv_queue *q);
 void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp);

@@ -125,11 +125,11 @@ static void submit_one(struct xv_entry *e, struct xv_enter_qp *what)
 		e->err = what->err;
 }
 
-/* Returns whether the caller may sleep until the CQ is notified. */
-static bool reap_and_arm(struct xv_entry *e, bool sleep)
+/* Tells whether the caller may sleep until the CQ is notified. */
+static int reap_and_arm(struct xv_entry *e, bool sleep, bool *idle)
 {
 	struct xv_cq *cq = e->cq;
-	bool again = false;
+	int missed = 0;
 
 	mutex_lock(&cq->lock);
 	xv_cq_reap(cq);
@@ -139,9 +139,11 @@ static bool reap_and_arm(struct xv_entry *e, bool sleep)
 	}
 	xv_cq_settle(cq);
 	if (sleep && xv_cq_ready(cq) < e->arg.min_complete)
-		again = xv_cq_arm(cq);
+		missed = xv_cq_arm(cq);
 	mutex_unlock(&cq->lock);
-	return !again;
+	*idle = !missed;
+	/* Nobody would wake the caller. */
+	return missed < 0 ? -EIO : 0;
 }
 
 static bool is_gone(const struct xv_entry *e)
@@ -152,6 +154,7 @@ static bool is_gone(const struct xv_entry *e)
 /* With the device held: everything but sleeping. */
 static int work_once(struct xv_entry *e, bool submit, bool sleep, bool *idle)
 {
+	int ret = 0;
 	int idx;
 	u32 i;
 
@@ -167,21 +170,22 @@ static int work_once(struct xv_entry *e, bool submit, bool sleep, bool *idle)
 		cond_resched();
 	}
 	if (e->cq)
-		*idle = reap_and_arm(e, sleep && !e->err);
+		ret = reap_and_arm(e, sleep && !e->err, idle);
 	xv_dev_exit(e->file->dev, idx);
-	return 0;
+	return ret;
 }
 
-static int sleep_on_cq(struct xv_entry *e, int seq)
+static ktime_t time_left(const struct xv_entry *e)
+{
+	if (e->arg.timeout_ns < 0)
+		return KTIME_MAX;
+	return ktime_sub(e->deadline, ktime_get());
+}
+
+static int sleep_on_cq(struct xv_entry *e, int seq, ktime_t left)
 {
 	struct xv_cq *cq = e->cq;
-	ktime_t left = KTIME_MAX;
 
-	if (e->arg.timeout_ns >= 0) {
-		left = ktime_sub(e->deadline, ktime_get());
-		if (left <= 0)
-			return -ETIME;
-	}
 	return wait_event_interruptible_hrtimeout(cq->wait,
 						  atomic_read(&cq->seq) != seq ||
 						  READ_ONCE(cq->dead) ||
@@ -192,6 +196,7 @@ static int submit_reap_wait(struct xv_entry *e)
 {
 	bool may_sleep = e->arg.min_complete && e->arg.timeout_ns;
 	bool submit = true;
+	ktime_t left;
 	bool idle;
 	int ret;
 
@@ -214,11 +219,15 @@ static int submit_reap_wait(struct xv_entry *e)
 			return is_gone(e) ? -ENODEV : -ENOENT;
 		if (signal_pending(current))
 			return -EINTR;
+		/* Also if there is always more that nobody wants to see. */
+		left = time_left(e);
+		if (left <= 0)
+			return -ETIME;
 		if (!idle) {
 			cond_resched();
 			continue;
 		}
-		ret = sleep_on_cq(e, seq);
+		ret = sleep_on_cq(e, seq, left);
 		if (ret)
 			return ret == -ETIME ? ret : -EINTR;
 	}

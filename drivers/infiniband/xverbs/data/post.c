@@ -178,10 +178,22 @@ static u16 build_datagram(struct xv_qp *qp, const struct xv_send *e,
 	return 0;
 }
 
+static bool is_atomic(u8 opcode)
+{
+	return opcode == XV_WR_ATOMIC_CMP_AND_SWP ||
+	       opcode == XV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* What comes back is written to the pieces. */
+static bool is_fetch(u8 opcode)
+{
+	return opcode == XV_WR_RDMA_READ || is_atomic(opcode);
+}
+
 static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 			u32 *need)
 {
-	*need = 0;
+	*need = is_fetch(e->opcode) ? XV_ACCESS_LOCAL_WRITE : 0;
 	if (!type_has_opcode(type, e->opcode))
 		return XV_R_RANGE;
 	switch (e->opcode) {
@@ -202,8 +214,6 @@ static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 			       IB_WR_RDMA_WRITE_WITH_IMM;
 		w->rdma.remote_addr = e->remote_addr;
 		w->rdma.rkey = e->rkey;
-		if (e->opcode == XV_WR_RDMA_READ)
-			*need = XV_ACCESS_LOCAL_WRITE;
 		break;
 	case XV_WR_ATOMIC_CMP_AND_SWP:
 	case XV_WR_ATOMIC_FETCH_AND_ADD:
@@ -214,18 +224,11 @@ static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 		w->atomic.rkey = e->rkey;
 		w->atomic.compare_add = e->compare_add;
 		w->atomic.swap = e->swap;
-		*need = XV_ACCESS_LOCAL_WRITE;
 		break;
 	default:
 		return XV_R_RANGE;
 	}
 	return 0;
-}
-
-static bool is_atomic(u8 opcode)
-{
-	return opcode == XV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == XV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 /* Check one entry, which is our own copy, and make a work request of it. */
@@ -469,19 +472,39 @@ void xv_qp_flush_early(struct xv_qp *qp)
 	}
 }
 
-static bool is_protection(u16 reason)
+/* These reasons are shared: is it a piece of memory that is at fault? */
+static bool is_bad_piece(struct xv_qp *qp, const struct xv_send *e, u16 reason)
 {
-	return reason == XV_R_NO_HANDLE || reason == XV_R_MISMATCH ||
-	       reason == XV_R_RANGE || reason == XV_R_ACCESS;
+	u32 need = is_fetch(e->opcode) ? XV_ACCESS_LOCAL_WRITE : 0;
+	struct ib_sge sge;
+	bool bad = false;
+	u32 i;
+
+	if (reason != XV_R_NO_HANDLE && reason != XV_R_MISMATCH &&
+	    reason != XV_R_RANGE && reason != XV_R_ACCESS)
+		return false;
+	if (!type_has_opcode(qp->type, e->opcode) || e->num_sge > qp->send_sge)
+		return false;
+	rcu_read_lock();
+	for (i = 0; i < e->num_sge && !bad; i++)
+		bad = build_sge(NULL, xv_qp_pd(qp), &e->sge[i], need, &sge);
+	rcu_read_unlock();
+	return bad;
+}
+
+static u8 early_status(struct xv_qp *qp, const struct xv_send *e, u16 reason)
+{
+	if (reason == XV_R_DRIVER)
+		return XV_WC_GENERAL_ERR;
+	return is_bad_piece(qp, e, reason) ? XV_WC_LOC_PROT_ERR :
+					     XV_WC_LOC_QP_OP_ERR;
 }
 
 static void fail_early(struct xv_qp *qp, u16 reason,
 		       const struct xv_send *entry)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	u8 status = reason == XV_R_DRIVER ? XV_WC_GENERAL_ERR :
-		    is_protection(reason) ? XV_WC_LOC_PROT_ERR :
-		    XV_WC_LOC_QP_OP_ERR;
+	u8 status = early_status(qp, entry, reason);
 
 	xv_queue_complete(&qp->sq, qp, entry->wr_id, entry->opcode, status);
 	/* As on hardware: a bad request ends a reliable connection. */
@@ -617,6 +640,7 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 	struct xv_queue *q = &qp->rq;
 	struct xv_recv entry;
 	u32 done = 0;
+	int ret;
 
 	*reason = 0;
 	while (done < max && !*reason) {
@@ -652,13 +676,16 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 			break;
 		WRITE_ONCE(q->posted, q->posted + n);
 		bad = &scratch->recvs[0].wr;
-		if (ib_post_recv(qp->ibqp, bad, &bad)) {
+		ret = ib_post_recv(qp->ibqp, bad, &bad);
+		if (ret) {
 			u32 taken = container_of(bad, struct xv_recv_wr, wr) -
 				    scratch->recvs;
 
 			WRITE_ONCE(q->posted, q->posted - (n - taken));
 			n = taken;
 			*reason = XV_R_DRIVER;
+			if (call)
+				call->error.raw = -ret;
 		}
 		done += n;
 		q->taken = q->posted;
@@ -675,7 +702,8 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
  * @num: how many
  * @done: is set to how many were posted
  *
- * Return: 0 or the reason why the next one was not.
+ * Return: 0 or the reason why the next one was not; for %XV_R_DRIVER
+ * &xv_error.raw of the call is what the driver answered.
  */
 u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 		     const struct xv_recv *recvs, u32 num, u32 *done)

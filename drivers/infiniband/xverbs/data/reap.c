@@ -520,16 +520,17 @@ out_end:
  * xv_cq_arm - ask the driver for a notification
  * @cq: the CQ, its mutex held
  *
- * Return: true if completions came meanwhile, and may not be notified.
+ * Return: 0; positive if completions came meanwhile, and may not be notified;
+ * or what the driver answered, negative: it will not notify.
  */
-bool xv_cq_arm(struct xv_cq *cq)
+int xv_cq_arm(struct xv_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
 	if (!cq->ibcq)
-		return false;
+		return 0;
 	cq->was_armed = true;
 	return ib_req_notify_cq(cq->ibcq, IB_CQ_NEXT_COMP |
-				IB_CQ_REPORT_MISSED_EVENTS) > 0;
+				IB_CQ_REPORT_MISSED_EVENTS);
 }
 
 static void queue_reap(struct xv_cq *cq)
@@ -558,7 +559,7 @@ void xv_cq_settle(struct xv_cq *cq)
 		WRITE_ONCE(cq->want_event, false);
 		xv_event_raise(&cq->events, XV_EV_COMPLETION);
 	}
-	if ((cq->want_event || cq->auto_reap) && xv_cq_arm(cq))
+	if ((cq->want_event || cq->auto_reap) && xv_cq_arm(cq) > 0)
 		queue_reap(cq);
 }
 

@@ -369,7 +369,15 @@ static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
 	reason = xv_qp_post_first(call, qp, slot->buf, num, &done);
 	if (!reason)
 		return 0;
-	ret = xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS, reason, done);
+	if (reason == XV_R_DRIVER) {
+		ret = xv_fail_driver(call, op, -call->error.raw);
+		call->error.group = XV_GRP_PARAMS;
+		call->error.attr = XV_PARAMS_RECVS;
+		call->error.detail = done;
+	} else {
+		ret = xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS, reason,
+			      done);
+	}
 	call->error.object = XV_OBJ_QP;
 	call->error.handle = qp->uobj.handle;
 	return ret;
