@@ -11,6 +11,7 @@
  */
 #include <linux/bottom_half.h>
 #include <linux/delay.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "../core/txn.h"
 #include "../objects/ah.h"
@@ -57,12 +58,17 @@ union xv_scratch {
 static_assert(sizeof(union xv_scratch) <= PAGE_SIZE);
 
 /* A file keeps one spare, so that ENTER seldom allocates. */
-static union xv_scratch *scratch_get(struct xv_file *file, gfp_t flags)
+static union xv_scratch *scratch_get(struct xv_file *file, gfp_t gfp)
 {
 	union xv_scratch *scratch = xchg(&file->scratch, NULL);
+	struct mem_cgroup *memcg;
 
-	if (!scratch)
-		scratch = kmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT | flags);
+	if (scratch)
+		return scratch;
+	/* Whoever calls, a work item included. */
+	memcg = set_active_memcg(file->memcg);
+	scratch = kmalloc(sizeof(*scratch), gfp);
+	set_active_memcg(memcg);
 	return scratch;
 }
 
@@ -539,7 +545,7 @@ void xv_qp_post_early(struct xv_qp *qp)
 	if (qp->sq.posted == qp->sq.taken)
 		return;
 	/* Commit may not fail, and this is one page. */
-	scratch = scratch_get(qp->uobj.file, __GFP_NOFAIL);
+	scratch = scratch_get(qp->uobj.file, XV_GFP | __GFP_NOFAIL);
 	post_early(qp, scratch);
 	scratch_put(qp->uobj.file, scratch);
 }
@@ -671,7 +677,7 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 	*done = 0;
 	if (num > xv_queue_free(&qp->rq))
 		return XV_R_QUEUE_FULL;
-	scratch = scratch_get(call->file, 0);
+	scratch = scratch_get(call->file, XV_GFP);
 	if (!scratch)
 		return XV_R_MEMORY;
 	mutex_lock(&qp->lock);
@@ -721,7 +727,7 @@ static u16 submit_recvs(struct xv_qp *qp, union xv_scratch *scratch,
 void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
 {
 	struct xv_file *file = qp->uobj.file;
-	union xv_scratch *scratch = scratch_get(file, 0);
+	union xv_scratch *scratch = scratch_get(file, XV_GFP);
 	u16 reason = XV_R_MEMORY;
 
 	if (!scratch)
