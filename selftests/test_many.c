@@ -132,24 +132,31 @@ static void measure(struct __test_metadata *_metadata, int fd, uint32_t pd,
 	}
 }
 
-/* A file with so many objects: half PDs, half MRs of one PD; then its end. */
-static void fill_and_close(struct __test_metadata *_metadata, unsigned int num,
-			   struct costs *c)
+/* A file with so many objects: half PDs, half MRs of one PD, which it returns. */
+static uint32_t fill(struct __test_metadata *_metadata, struct xvt *t,
+		     unsigned int num, void *buf)
 {
-	uint8_t *buf = xvt_map(XVT_PAGE, PROT_READ | PROT_WRITE);
 	uint32_t handles[XV_MAX_OPS], pd;
+	unsigned int i;
+
+	xvt_open(_metadata, t);
+	pd = create_pds(_metadata, t->fd, handles);
+	for (i = XV_MAX_OPS; i < num / 2; i += XV_MAX_OPS)
+		create_pds(_metadata, t->fd, handles);
+	for (; i < num; i += XV_MAX_OPS)
+		create_mrs(_metadata, t->fd, pd, buf, handles);
+	return pd;
+}
+
+static void try_size(struct __test_metadata *_metadata, unsigned int num,
+		     void *buf, struct costs *c)
+{
 	struct xv_pd_info info;
 	int64_t start;
-	unsigned int i;
 	struct xvt t;
+	uint32_t pd;
 
-	ASSERT_NE(NULL, buf);
-	xvt_open(_metadata, &t);
-	pd = create_pds(_metadata, t.fd, handles);
-	for (i = XV_MAX_OPS; i < num / 2; i += XV_MAX_OPS)
-		create_pds(_metadata, t.fd, handles);
-	for (; i < num; i += XV_MAX_OPS)
-		create_mrs(_metadata, t.fd, pd, buf, handles);
+	pd = fill(_metadata, &t, num, buf);
 	measure(_metadata, t.fd, pd, buf, c);
 	xvt_begin(m, 0);
 	xvt_op(m, XV_OBJ_PD, XV_M_QUERY);
@@ -166,9 +173,31 @@ static void fill_and_close(struct __test_metadata *_metadata, unsigned int num,
 	EXPECT_EQ(XV_R_DEPENDENT, m->err.reason);
 	start = xvt_now();
 	xvt_close(&t);
-	c->close = since(start) / i;
+	c->close = since(start) / num;
 	EXPECT_EQ(0, xvt_vmpin());
-	munmap(buf, XVT_PAGE);
+}
+
+/*
+ * As many objects on many files: what is freed after a grace period falls into
+ * the time of the next ones, as it does when one file has all of them.
+ */
+static int64_t close_few(struct __test_metadata *_metadata, unsigned int num,
+			 void *buf)
+{
+	unsigned int files = num / FEW, i;
+	struct xvt *t = calloc(files, sizeof(*t));
+	int64_t start;
+
+	ASSERT_NE(NULL, t);
+	for (i = 0; i < files; i++)
+		fill(_metadata, &t[i], FEW, buf);
+	start = xvt_now();
+	for (i = 0; i < files; i++)
+		xvt_close(&t[i]);
+	start = since(start);
+	EXPECT_EQ(0, xvt_vmpin());
+	free(t);
+	return start / (files * FEW);
 }
 
 static void print_cost(struct __test_metadata *_metadata, const char *what,
@@ -182,14 +211,17 @@ TEST(cost)
 {
 	unsigned int num = xvt_count(MANY_OBJECTS);
 	struct costs few = {}, many = {};
+	uint8_t *buf = xvt_map(XVT_PAGE, PROT_READ | PROT_WRITE);
 
+	ASSERT_NE(NULL, buf);
 	m = malloc(sizeof(*m));
 	ASSERT_NE(NULL, m);
 	/* Once for all that is done the first time only. */
-	fill_and_close(_metadata, FEW, &few);
+	try_size(_metadata, FEW, buf, &few);
 	memset(&few, 0, sizeof(few));
-	fill_and_close(_metadata, FEW, &few);
-	fill_and_close(_metadata, num, &many);
+	try_size(_metadata, FEW, buf, &few);
+	few.close = close_few(_metadata, num, buf);
+	try_size(_metadata, num, buf, &many);
 	TH_LOG("ns for each   %8u %8u objects", FEW, num);
 	print_cost(_metadata, "pd.create", few.pd_create, many.pd_create);
 	print_cost(_metadata, "pd.query", few.pd_query, many.pd_query);
@@ -200,6 +232,7 @@ TEST(cost)
 	print_cost(_metadata, "mr.destroy", few.mr_destroy, many.mr_destroy);
 	print_cost(_metadata, "close", few.close, many.close);
 	free(m);
+	munmap(buf, XVT_PAGE);
 }
 
 TEST_HARNESS_MAIN
