@@ -53,9 +53,9 @@ static bool has_handle(uint16_t object)
 
 /* What can not be seen in the tables: the frame, and ENTER. */
 static const char frame[] =
-"# SPDX-License-Identifier: GPL-2.0\n"
+"# SPDX-" "License-Identifier: GPL-2.0\n"
 "#\n"
-"# xverbs for syzkaller. Made by selftests/test_syzkaller.c from device.describe:\n"
+"# xverbs for syzkaller. Made by test_syzkaller from device.describe:\n"
 "# do not edit, run selftests/syzkaller/update.\n"
 "\n"
 "include <uapi/rdma/xverbs.h>\n"
@@ -349,8 +349,8 @@ static void put_constants(void)
 	};
 	unsigned int i;
 
-	put("# SPDX-License-Identifier: GPL-2.0\n");
-	put("# Made by selftests/test_syzkaller.c: do not edit.\n");
+	put("# SPDX-" "License-Identifier: GPL-2.0\n");
+	put("# Made by test_syzkaller: do not edit.\n");
 	put("arches = amd64\n");
 	for (i = 0; i < ARRAY_SIZE(constants); i++)
 		put("%s = %llu\n", constants[i].name, constants[i].value);
