@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits that the administrator or the module sets: the rdma cgroup, and the
- * budget of a file.
+ * Limits that the administrator or the module sets: the rdma cgroup, the memory
+ * cgroup, and the budget of a file.
  *
  * Copyright (c) 2026 The xverbs authors
  */
@@ -86,6 +86,170 @@ TEST(rdma_cgroup)
 	EXPECT_TRUE(write_file(OURS "/rdma.max",
 			       "rxe0 hca_handle=max hca_object=max"));
 	EXPECT_EQ(0, rmdir(OURS));
+}
+
+static long long read_number(const char *path, const char *key)
+{
+	FILE *f = fopen(path, "r");
+	long long n = -1;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!*key || !strncmp(line, key, strlen(key)))
+			n = atoll(line + strlen(key));
+	if (f)
+		fclose(f);
+	return n;
+}
+
+#define MEMORY	CGROUP "/xv_memory"
+
+static bool enter_cgroup(const char *path)
+{
+	char self[16], file[128];
+
+	snprintf(self, sizeof(self), "%d", getpid());
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	return write_file(file, self);
+}
+
+static void make_memory_cgroup(struct __test_metadata *_metadata)
+{
+	ASSERT_TRUE(write_file(CGROUP "/cgroup.subtree_control", "+memory"));
+	ASSERT_TRUE(!mkdir(MEMORY, 0755) || errno == EEXIST);
+}
+
+static void drop_memory_cgroup(struct __test_metadata *_metadata)
+{
+	ASSERT_TRUE(enter_cgroup(CGROUP));
+	EXPECT_TRUE(xvt_wait_until(!rmdir(MEMORY), 5000));
+}
+
+#define MEMORY_CQE	4096
+/* The ring, and the array of what does not fit there. */
+#define MEMORY_CQ	(2 * MEMORY_CQE * sizeof(struct xv_wc))
+
+/*
+ * Rings and objects count in the cgroup of the opener, whoever asks for them.
+ * How much of it the driver has is not counted there.
+ */
+TEST(memory_cgroup_of_the_opener)
+{
+	long long before, made, closed;
+	struct xv_cq cq[16] = {};
+	struct xvt_snap snap;
+	int i, status;
+	struct xvt t;
+	pid_t child;
+
+	make_memory_cgroup(_metadata);
+	ASSERT_TRUE(enter_cgroup(MEMORY));
+	xvt_open(_metadata, &t);
+	xvt_snap(_metadata, &t, &snap);
+	/* Our own memory stays where it was charged; this is another's work. */
+	ASSERT_TRUE(enter_cgroup(CGROUP));
+	before = read_number(MEMORY "/memory.current", "");
+	ASSERT_LE(0, before);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		struct xvt_msg *m = malloc(sizeof(*m));
+		struct xv_cq_info info;
+
+		if (!enter_cgroup(CGROUP))
+			_exit(1);
+		for (i = 0; i < ARRAY_SIZE(cq); i++) {
+			xvt_begin(m, 0);
+			xvt_op(m, XV_OBJ_CQ, XV_M_CREATE);
+			xvt_new(m);
+			xvt_u32(m, XV_GRP_CAPS, XV_CAPS_CQE, MEMORY_CQE);
+			xvt_out(m, &info, sizeof(info));
+			if (xvt_run(m, t.fd))
+				_exit(2);
+		}
+		_exit(0);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	made = read_number(MEMORY "/memory.current", "");
+	/* What is kept in stock for each CPU may be missing. */
+	EXPECT_LT(ARRAY_SIZE(cq) * MEMORY_CQ * 3 / 4, made - before);
+	xvt_close(&t);
+	/* Freed after a grace period; the stock is given back. */
+	EXPECT_TRUE(xvt_wait_until((closed = read_number(MEMORY
+							 "/memory.current",
+							 "")) - before <
+				   (long long)(ARRAY_SIZE(cq) * MEMORY_CQ / 8),
+				   5000)) {
+		TH_LOG("%lld bytes before, %lld at the end", before, closed);
+	}
+	TH_LOG("%lld bytes for %zu completion queues of %u", made - before,
+	       ARRAY_SIZE(cq), MEMORY_CQE);
+	drop_memory_cgroup(_metadata);
+}
+
+#define MEMORY_CQS	2000
+
+/* A create that would go beyond the limit fails, and nobody is killed. */
+TEST(memory_cgroup_limit)
+{
+	static struct xv_cq cq[MEMORY_CQS];
+	struct xv_error err = {};
+	struct xvt_snap before;
+	struct xv_tx *now;
+	int num = 0, ret = 0;
+	struct xvt t;
+	pid_t child;
+	int status;
+
+	make_memory_cgroup(_metadata);
+	/* A process of its own, since a wrong kernel kills it. */
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		/* Present before there is a limit: what is written later. */
+		memset(cq, 0, sizeof(cq));
+		if (!write_file(MEMORY "/memory.max", "25165824") ||
+		    !enter_cgroup(MEMORY))
+			_exit(1);
+		xvt_open(_metadata, &t);
+		now = xv_now(t.ctx);
+		xvt_snap(_metadata, &t, &before);
+		while (num < MEMORY_CQS) {
+			ret = xv_cq_create(now, &cq[num],
+					   XV_OPTS(xv_cq_opts,
+						   .cqe = MEMORY_CQE));
+			if (ret)
+				break;
+			num++;
+		}
+		err = *xv_txn_error(now);
+		/* Room to end in. */
+		write_file(MEMORY "/memory.max", "max");
+		EXPECT_EQ(-ENOMEM, ret);
+		EXPECT_EQ(ENOMEM, err.err);
+		EXPECT_EQ(XV_R_MEMORY, err.reason);
+		EXPECT_LT(4, num);
+		EXPECT_GT(24 << 20, num * MEMORY_CQ);
+		TH_LOG("%d completion queues of %u, then reason %u", num,
+		       MEMORY_CQE, err.reason);
+		/* What failed has left nothing, and the rest still works. */
+		ASSERT_EQ(0, xv_cq_create(now, &cq[num],
+					  XV_OPTS(xv_cq_opts, .cqe = 4)));
+		ASSERT_EQ(0, xv_cq_destroy(now, &cq[num]));
+		while (num--)
+			ASSERT_EQ(0, xv_cq_destroy(now, &cq[num]));
+		xvt_same(_metadata, &t, &before, "memory cgroup");
+		xvt_close(&t);
+		_exit(_metadata->passed ? 0 : 1);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status) {
+		TH_LOG("status %x", status);
+	}
+	EXPECT_EQ(0, read_number(MEMORY "/memory.events", "oom_kill "));
+	EXPECT_LT(0, read_number(MEMORY "/memory.events", "max "));
+	drop_memory_cgroup(_metadata);
 }
 
 /* One file cannot have all memory of the machine in the driver's rings. */

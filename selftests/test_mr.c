@@ -65,23 +65,29 @@ TEST_F(mr, addresses_that_cannot_be)
 		{ 0x00007fffffffe000ULL, 1 << 20, EFAULT, XV_PARAMS_ADDR,
 		  XV_R_USER_MEMORY },
 	};
-	struct xv_mr mr;
+	struct xvt_msg *m = malloc(sizeof(*m));
 	unsigned int i;
-	int ret;
 
+	ASSERT_NE(NULL, m);
 	/* A hole behind, so that a long region meets it soon. */
 	ASSERT_EQ(0, munmap(p + 2 * XVT_PAGE, XVT_PAGE));
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		char what[32];
 
 		snprintf(what, sizeof(what), "case %u", i);
-		ret = reg(self->now, &self->pd, &mr,
-			  (void *)(uintptr_t)bad[i].addr, bad[i].length, 0);
-		xvt_failed(_metadata, what, ret, xv_txn_error(self->now),
-			   bad[i].err, 0, XV_GRP_PARAMS, bad[i].attr,
-			   bad[i].reason);
+		/* By hand: a pointer of 32 bits would not hold all of them. */
+		xvt_begin(m, 0);
+		xvt_op(m, XV_OBJ_MR, XV_M_CREATE);
+		xvt_new(m);
+		xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_PD, self->pd.obj.handle);
+		xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_ADDR, bad[i].addr);
+		xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_LENGTH, bad[i].length);
+		xvt_run(m, self->t.fd);
+		xvt_failed(_metadata, what, m->ret, &m->err, bad[i].err, 0,
+			   XV_GRP_PARAMS, bad[i].attr, bad[i].reason);
 		EXPECT_EQ(self->before.vmpin, xvt_vmpin());
 	}
+	free(m);
 	munmap(p, 4 * XVT_PAGE);
 }
 

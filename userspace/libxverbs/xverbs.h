@@ -86,8 +86,8 @@ struct xv_device {
  * Any thread. Asks the kernel by netlink and loads the module if it is
  * installed and not yet there.
  *
- * Return: 0; -ENOMEM; -EPROTONOSUPPORT without RDMA netlink; other errors of
- * the netlink socket.
+ * Return: 0; -ENODEV without RDMA netlink; -ENOMEM, -EMFILE, -ENFILE, -EPERM;
+ * -EAGAIN if devices come and go meanwhile; -EIO.
  */
 int xv_device_list(struct xv_device **list, unsigned int *num);
 

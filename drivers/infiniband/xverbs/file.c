@@ -33,7 +33,7 @@ static void file_free(struct xv_file *file)
  */
 struct xv_file *xv_file_new(struct xv_dev *dev)
 {
-	struct xv_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	struct xv_file *file = kzalloc(sizeof(*file), XV_GFP);
 
 	if (!file)
 		return NULL;

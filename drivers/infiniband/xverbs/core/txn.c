@@ -134,7 +134,7 @@ void *xv_result_alloc(struct xv_call *call, struct xv_opx *op, u32 size)
 
 	if (!slot)
 		return NULL;
-	buf = kvzalloc(size, GFP_KERNEL_ACCOUNT);
+	buf = kvzalloc(size, XV_GFP);
 	if (!buf) {
 		xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
 		return NULL;
@@ -594,7 +594,7 @@ static int run_message(struct xv_call *call, const void *msg, u32 len)
 	ret = xv_parse_size(&xv_spec, msg, len, &parsed_size, &call->error);
 	if (ret)
 		return ret;
-	mem = kvzalloc(parsed_size, GFP_KERNEL_ACCOUNT);
+	mem = kvzalloc(parsed_size, XV_GFP);
 	if (!mem)
 		return xv_fail(call, NULL, 0, 0, XV_R_MEMORY, 0);
 	ret = xv_parse(&xv_spec, msg, len, mem, &call->parsed, &call->error);
@@ -604,7 +604,7 @@ static int run_message(struct xv_call *call, const void *msg, u32 len)
 	ret = xv_fail(call, NULL, 0, 0, XV_R_MEMORY, 0);
 	inputs = kvmalloc(input_bytes(&call->parsed) +
 			  count_handles(&call->parsed) * sizeof(*call->locks),
-			  GFP_KERNEL_ACCOUNT);
+			  XV_GFP);
 	if (!inputs)
 		goto out_mem;
 	call->locks = inputs;
@@ -640,7 +640,7 @@ static int read_message(struct xv_call *call, struct xv_txn __user *arg,
 		return xv_fail(call, NULL, 0, 0, XV_R_LENGTH, sizeof(*txn));
 	if (txn->length > XV_MAX_BYTES)
 		return xv_fail(call, NULL, 0, 0, XV_R_TOO_BIG, XV_MAX_BYTES);
-	msg = kvmalloc(txn->length, GFP_KERNEL_ACCOUNT);
+	msg = kvmalloc(txn->length, XV_GFP);
 	if (!msg)
 		return xv_fail(call, NULL, 0, 0, XV_R_MEMORY, 0);
 	/* The header is the one that was read already: read once. */
@@ -671,7 +671,7 @@ int xv_txn(struct xv_file *file, struct xv_txn __user *arg)
 	int ret;
 
 	memcg = set_active_memcg(file->memcg);
-	call = kzalloc(sizeof(*call), GFP_KERNEL_ACCOUNT);
+	call = kzalloc(sizeof(*call), XV_GFP);
 	if (!call) {
 		set_active_memcg(memcg);
 		return -ENOMEM;

@@ -5,6 +5,7 @@
  * Copyright (c) 2026 The xverbs authors
  */
 #include <linux/cgroup_rdma.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include "../device.h"
 #include "../trace.h"
@@ -115,7 +116,7 @@ int xv_uobj_reserve(struct xv_call *call, struct xv_opx *op)
 
 	if (xv_fault(XV_FAULT_GET))
 		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
-	obj = kzalloc(ops->size, GFP_KERNEL_ACCOUNT);
+	obj = kzalloc(ops->size, XV_GFP);
 	if (!obj)
 		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
 	/* One for its existence and one for the call. */
@@ -144,7 +145,7 @@ int xv_uobj_reserve(struct xv_call *call, struct xv_opx *op)
 	} else {
 		ret = xa_alloc_cyclic(&file->objs, &obj->handle, obj,
 				      XA_LIMIT(1, S32_MAX), &file->next_handle,
-				      GFP_KERNEL_ACCOUNT);
+				      XV_GFP);
 		if (ret < 0) {
 			ret = xv_fail(call, op, 0, 0, ret == -EBUSY ?
 				      XV_R_FILES : XV_R_MEMORY, 0);
@@ -178,6 +179,7 @@ static void uobj_forget(struct xv_uobj *obj)
 		if (!obj->edges[i].parent)
 			continue;
 		list_del(&obj->edges[i].link);
+		obj->edges[i].parent->num_children--;
 		obj->edges[i].parent = NULL;
 	}
 	list_del(&obj->all);
@@ -214,6 +216,7 @@ void xv_uobj_link(struct xv_uobj *obj, u32 edge, struct xv_uobj *parent)
 	spin_lock(&file->graph);
 	obj->edges[edge].parent = parent;
 	list_add_tail(&obj->edges[edge].link, &parent->children);
+	parent->num_children++;
 	spin_unlock(&file->graph);
 }
 
@@ -225,14 +228,8 @@ void xv_uobj_link(struct xv_uobj *obj, u32 edge, struct xv_uobj *parent)
  */
 u32 xv_uobj_num_children(struct xv_uobj *obj)
 {
-	struct list_head *pos;
-	u32 n = 0;
-
-	spin_lock(&obj->file->graph);
-	list_for_each(pos, &obj->children)
-		n++;
-	spin_unlock(&obj->file->graph);
-	return n;
+	/* A look from outside: it may change as soon as it was taken. */
+	return READ_ONCE(obj->num_children);
 }
 
 /**
@@ -441,6 +438,7 @@ static void retry_zombies(struct xv_file *file)
 	for (obj = next_zombie(file, NULL); obj; obj = next) {
 		next = next_zombie(file, obj);
 		xv_uobj_kill(obj, XV_WHY_CLOSE);
+		cond_resched();
 	}
 }
 
@@ -465,6 +463,8 @@ void xv_file_close(struct xv_file *file)
 		xv_uobj_unpublish(obj, XV_WHY_CLOSE);
 		if (!obj->type->ops->fd)
 			xv_uobj_kill(obj, XV_WHY_CLOSE);
+		/* There may be any number. */
+		cond_resched();
 	}
 	mutex_unlock(&file->teardown);
 }
@@ -520,6 +520,7 @@ void xv_file_remove(struct xv_file *file)
 	     obj = older_object(file, obj)) {
 		xv_uobj_unpublish(obj, XV_WHY_REMOVE);
 		destroy_or_leak(obj);
+		cond_resched();
 	}
 	forget_hw(file);
 	retry_zombies(file);

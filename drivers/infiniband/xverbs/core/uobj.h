@@ -29,6 +29,7 @@
 #define _XV_CORE_UOBJ_H
 
 #include <linux/atomic.h>
+#include <linux/gfp.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -87,6 +88,7 @@ struct xv_edge {
  *	may have the last reference
  * @all: in xv_file.objects or xv_file.zombies; under xv_file.graph
  * @children: edges of the objects that depend on it; under xv_file.graph
+ * @num_children: number of @children
  * @edges: its own edges to parents, in the type's struct
  * @num_edges: number of @edges
  * @cg: rdma cgroup that was charged
@@ -105,6 +107,7 @@ struct xv_uobj {
 	struct xv_file *file;
 	struct list_head all;
 	struct list_head children;
+	u32 num_children;
 	struct xv_edge *edges;
 	struct rdma_cgroup *cg;
 	union {
@@ -204,6 +207,13 @@ struct xv_file {
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 };
+
+/*
+ * For all memory that a program can make us take: it counts in the memory cgroup
+ * of the opener, and its limit is ENOMEM to that program; without RETRY_MAYFAIL
+ * the cgroup would have one of its processes killed instead.
+ */
+#define XV_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* A file's budget for rings of the driver, in bytes. */
 #define XV_FILE_BUDGET	(512ULL << 20)

@@ -55,7 +55,7 @@ struct xv_areas {
 
 struct xv_areas *xv_areas_new(void)
 {
-	struct xv_areas *areas = kvzalloc(sizeof(*areas), GFP_KERNEL_ACCOUNT);
+	struct xv_areas *areas = kvzalloc(sizeof(*areas), XV_GFP);
 
 	if (areas)
 		mutex_init(&areas->lock);
@@ -86,18 +86,18 @@ static struct xv_area_mem *area_new(u32 bytes)
 	struct xv_area_mem *area;
 	u32 i;
 
-	area = kzalloc(sizeof(*area), GFP_KERNEL_ACCOUNT);
+	area = kzalloc(sizeof(*area), XV_GFP);
 	if (!area)
 		return NULL;
 	area->num_pages = PAGE_ALIGN(bytes) >> PAGE_SHIFT;
 	area->free = area_units(area);
-	area->used = bitmap_zalloc(area->free, GFP_KERNEL_ACCOUNT);
+	area->used = bitmap_zalloc(area->free, XV_GFP);
 	area->pages = kvcalloc(area->num_pages, sizeof(*area->pages),
-			       GFP_KERNEL_ACCOUNT);
+			       XV_GFP);
 	if (!area->used || !area->pages)
 		goto err_free;
 	for (i = 0; i < area->num_pages; i++) {
-		area->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		area->pages[i] = alloc_page(XV_GFP | __GFP_ZERO);
 		if (!area->pages[i])
 			goto err_free;
 	}

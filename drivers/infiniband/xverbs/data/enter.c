@@ -10,6 +10,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -59,13 +60,16 @@ static int read_qps(struct xv_entry *e)
 {
 	void __user *user = u64_to_user_ptr(e->arg.qps);
 	size_t size = e->arg.num_qps * sizeof(*e->qps);
+	struct mem_cgroup *memcg;
 	u32 i;
 
 	e->qps = e->few;
 	if (!e->arg.num_qps)
 		return 0;
 	if (e->arg.num_qps > XV_FEW_QPS) {
-		e->qps = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+		memcg = set_active_memcg(e->file->memcg);
+		e->qps = kvmalloc(size, XV_GFP);
+		set_active_memcg(memcg);
 		if (!e->qps)
 			return -ENOMEM;
 	}

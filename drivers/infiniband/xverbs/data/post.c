@@ -11,6 +11,7 @@
  */
 #include <linux/bottom_half.h>
 #include <linux/delay.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "../core/txn.h"
 #include "../objects/ah.h"
@@ -30,16 +31,21 @@ static_assert(sizeof(union xv_scratch) <= PAGE_SIZE);
 /**
  * xv_scratch_get - room for one chain
  * @file: the file, which keeps one spare, so that ENTER seldom allocates
- * @flags: more flags for the allocation
+ * @gfp: flags of the allocation
  *
  * Return: it, or NULL without memory.
  */
-union xv_scratch *xv_scratch_get(struct xv_file *file, gfp_t flags)
+union xv_scratch *xv_scratch_get(struct xv_file *file, gfp_t gfp)
 {
 	union xv_scratch *scratch = xchg(&file->scratch, NULL);
+	struct mem_cgroup *memcg;
 
-	if (!scratch)
-		scratch = kmalloc(sizeof(*scratch), GFP_KERNEL_ACCOUNT | flags);
+	if (scratch)
+		return scratch;
+	/* Whoever calls, a work item included. */
+	memcg = set_active_memcg(file->memcg);
+	scratch = kmalloc(sizeof(*scratch), gfp);
+	set_active_memcg(memcg);
 	return scratch;
 }
 
@@ -543,7 +549,8 @@ void xv_qp_post_early(struct xv_qp *qp)
 	if (qp->sq.posted == qp->sq.taken)
 		return;
 	/* Commit may not fail, and this is one page. */
-	scratch = xv_scratch_get(qp->uobj.file, __GFP_NOFAIL);
+	scratch = xv_scratch_get(qp->uobj.file,
+				 GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
 	post_early(qp, scratch);
 	xv_scratch_put(qp->uobj.file, scratch);
 }
@@ -714,7 +721,7 @@ u16 xv_qp_post_first(struct xv_call *call, struct xv_qp *qp,
 	*done = 0;
 	if (num > xv_queue_free(&qp->rq))
 		return XV_R_QUEUE_FULL;
-	scratch = xv_scratch_get(call->file, 0);
+	scratch = xv_scratch_get(call->file, XV_GFP);
 	if (!scratch)
 		return XV_R_MEMORY;
 	mutex_lock(&qp->lock);
@@ -766,7 +773,7 @@ static u16 submit_recvs(struct xv_qp *qp, union xv_scratch *scratch,
 void xv_qp_submit(struct xv_qp *qp, struct xv_enter_qp *what)
 {
 	struct xv_file *file = qp->uobj.file;
-	union xv_scratch *scratch = xv_scratch_get(file, 0);
+	union xv_scratch *scratch = xv_scratch_get(file, XV_GFP);
 	u16 reason = XV_R_MEMORY;
 
 	if (!scratch)

@@ -270,7 +270,7 @@ u16 xv_srq_post_first(struct xv_call *call, struct xv_srq *srq,
 	u16 reason = XV_R_QUEUE_FULL;
 
 	*done = 0;
-	scratch = xv_scratch_get(call->file, 0);
+	scratch = xv_scratch_get(call->file, XV_GFP);
 	if (!scratch)
 		return XV_R_MEMORY;
 	mutex_lock(&srq->lock);
@@ -327,7 +327,7 @@ static u16 submit(struct xv_srq *srq, union xv_scratch *scratch,
 void xv_srq_submit(struct xv_srq *srq, struct xv_enter_qp *what)
 {
 	struct xv_file *file = srq->uobj.file;
-	union xv_scratch *scratch = xv_scratch_get(file, 0);
+	union xv_scratch *scratch = xv_scratch_get(file, XV_GFP);
 	u16 reason = XV_R_MEMORY;
 
 	if (scratch) {
@@ -448,7 +448,7 @@ int xv_srq_attach(struct xv_qp *qp)
 	int ret;
 
 	RB_CLEAR_NODE(&qp->srq_node);
-	use = kzalloc(sizeof(*use), GFP_KERNEL_ACCOUNT);
+	use = kzalloc(sizeof(*use), XV_GFP);
 	if (!use)
 		return -ENOMEM;
 	mutex_lock(&srq->lock);

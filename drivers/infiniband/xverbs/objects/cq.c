@@ -39,7 +39,7 @@ static int cq_alloc_rings(struct xv_file *file, struct xv_cq *cq)
 	u32 entries = roundup_pow_of_two(cq->cqe);
 
 	cq->held = kvmalloc_array(cq->cqe, sizeof(*cq->held),
-				  GFP_KERNEL_ACCOUNT);
+				  XV_GFP);
 	if (!cq->held)
 		return -ENOMEM;
 	if (xv_chunk_alloc(file, sizeof(*cq->ring) +

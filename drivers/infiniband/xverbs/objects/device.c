@@ -21,7 +21,7 @@ static int device_query(struct xv_call *call, struct xv_opx *op)
 	struct xv_device_info *info;
 	int ret;
 
-	info = kzalloc(sizeof(*info), GFP_KERNEL_ACCOUNT);
+	info = kzalloc(sizeof(*info), XV_GFP);
 	if (!info)
 		return xv_fail(call, op, 0, 0, XV_R_MEMORY, 0);
 	info->abi_version = XV_ABI_VERSION;

@@ -327,8 +327,8 @@ static int alloc_slots(struct xv_listener *l, struct xv_opx *op, u16 *kinds)
 {
 	u32 i;
 
-	l->slots = kvcalloc(l->backlog, sizeof(*l->slots), GFP_KERNEL_ACCOUNT);
-	l->nodes = kvcalloc(l->backlog, sizeof(*l->nodes), GFP_KERNEL_ACCOUNT);
+	l->slots = kvcalloc(l->backlog, sizeof(*l->slots), XV_GFP);
+	l->nodes = kvcalloc(l->backlog, sizeof(*l->nodes), XV_GFP);
 	if (!l->slots || !l->nodes)
 		return -ENOMEM;
 	for (i = 0; i < l->backlog; i++)
@@ -344,7 +344,7 @@ static int alloc_slots(struct xv_listener *l, struct xv_opx *op, u16 *kinds)
 
 static int make_slots(struct xv_listener *l, struct xv_opx *op)
 {
-	u16 *kinds = kvcalloc(l->backlog, sizeof(*kinds), GFP_KERNEL_ACCOUNT);
+	u16 *kinds = kvcalloc(l->backlog, sizeof(*kinds), XV_GFP);
 	int ret;
 
 	if (!kinds)

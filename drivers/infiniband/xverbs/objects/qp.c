@@ -95,7 +95,7 @@ static int queue_alloc(struct xv_queue *q, struct xv_cq *cq, u32 *shared_done)
 	if (!entries)
 		return 0;
 	q->mask = entries - 1;
-	q->slots = kvcalloc(entries, sizeof(*q->slots), GFP_KERNEL_ACCOUNT);
+	q->slots = kvcalloc(entries, sizeof(*q->slots), XV_GFP);
 	return q->slots ? 0 : -ENOMEM;
 }
 
@@ -176,7 +176,7 @@ static int qp_events(struct xv_opx *op, struct xv_qp *qp)
 {
 	if (xv_slot(op, XV_GRP_EVENTS, XV_EVENTS_QUEUE)) {
 		qp->nodes = kcalloc(XV_QP_NUM_EVENTS, sizeof(*qp->nodes),
-				    GFP_KERNEL_ACCOUNT);
+				    XV_GFP);
 		if (!qp->nodes)
 			return -ENOMEM;
 	}

@@ -63,7 +63,7 @@ static int srq_alloc_ring(struct xv_file *file, struct xv_srq *srq)
 	u32 entries = roundup_pow_of_two(srq->depth);
 
 	srq->slots = kvcalloc(srq->depth, sizeof(*srq->slots),
-			      GFP_KERNEL_ACCOUNT);
+			      XV_GFP);
 	if (!srq->slots)
 		return -ENOMEM;
 	if (xv_chunk_alloc(file, sizeof(*srq->ring) +
