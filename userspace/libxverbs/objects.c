@@ -5,6 +5,7 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,11 +90,11 @@ static void put_self(struct xv_tx *tx, const struct xv_obj *obj)
 }
 
 static void put_events(struct xv_tx *tx, const struct xv_eventq *eq,
-		       uint64_t cookie)
+		       uint64_t cookie, uint64_t mask)
 {
 	if (!eq) {
 		/* Without a queue there is nobody to see a cookie. */
-		if (cookie)
+		if (cookie || mask)
 			xv_tx_refuse(tx, XV_R_MISSING, XV_GRP_EVENTS,
 				     XV_EVENTS_QUEUE);
 		return;
@@ -102,6 +103,8 @@ static void put_events(struct xv_tx *tx, const struct xv_eventq *eq,
 		  eq->open ? (uint32_t)eq->fd : UINT32_MAX);
 	if (cookie)
 		put_u64(tx, XV_GRP_EVENTS, XV_EVENTS_COOKIE, cookie);
+	if (mask)
+		put_u64(tx, XV_GRP_EVENTS, XV_EVENTS_MASK, mask);
 }
 
 static int destroy(struct xv_tx *tx, unsigned int object, struct xv_obj *obj,
@@ -280,10 +283,22 @@ XV_PUBLIC int xv_cq_create(struct xv_tx *tx, struct xv_cq *cq,
 	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_CQ, &cq->obj);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, o.event_mask);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_CQE, o.cqe);
 	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_COMP_VECTOR, o.comp_vector);
 	put_info(tx, &cq->info, sizeof(cq->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_cq_moderate(struct xv_tx *tx, struct xv_cq *cq,
+			     unsigned int count, unsigned int period)
+{
+	XV_KEEP_ERRNO;
+
+	xv_tx_op(tx, XV_OBJ_CQ, XV_M_MODIFY);
+	put_self(tx, &cq->obj);
+	put_u32(tx, XV_GRP_PARAMS, XV_PARAMS_CQ_COUNT, count);
+	put_u32(tx, XV_GRP_PARAMS, XV_PARAMS_CQ_PERIOD, period);
 	return xv_tx_end(tx);
 }
 
@@ -377,7 +392,7 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	if (o.recv_cq)
 		xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_RECV_CQ,
 			  &o.recv_cq->obj, o.recv_cq->obj.handle);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, o.event_mask);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_SEND_WR, o.send_wr);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
 	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_SEND_SGE, o.send_sge);
@@ -538,4 +553,95 @@ XV_PUBLIC int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah)
 	XV_KEEP_ERRNO;
 
 	return destroy(tx, XV_OBJ_AH, &ah->obj, XV_FIX_GONE);
+}
+
+/* ------------------------------------------------------------------------
+ * mcast
+ */
+
+XV_PUBLIC int xv_mcast_gid(const struct sockaddr *addr, uint8_t *gid)
+{
+	const struct sockaddr_in6 *in6 = (const void *)addr;
+	const struct sockaddr_in *in = (const void *)addr;
+
+	switch (addr->sa_family) {
+	case AF_INET:
+		if (!IN_MULTICAST(ntohl(in->sin_addr.s_addr)))
+			return -EINVAL;
+		memset(gid, 0, 10);
+		memset(gid + 10, 0xff, 2);
+		memcpy(gid + 12, &in->sin_addr, 4);
+		return 0;
+	case AF_INET6:
+		if (!IN6_IS_ADDR_MULTICAST(&in6->sin6_addr))
+			return -EINVAL;
+		memcpy(gid, &in6->sin6_addr, 16);
+		return 0;
+	}
+	return -EAFNOSUPPORT;
+}
+
+XV_PUBLIC int xv_mcast_create(struct xv_tx *tx, struct xv_mcast *mcast,
+			      const struct xv_mcast_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_mcast_opts o;
+
+	xv_tx_op(tx, XV_OBJ_MCAST, XV_M_CREATE);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)) ||
+	    refuse(tx, o.reserved ? XV_R_RESERVED : 0) ||
+	    missing(tx, o.qp, XV_OBJECT_QP))
+		return xv_tx_end(tx);
+	xv_tx_new(tx, XV_FIX_MCAST, &mcast->obj);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_QP, &o.qp->obj,
+		  o.qp->obj.handle);
+	put_gid(tx, o.gid);
+	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, o.lid);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_SGID_INDEX, o.sgid_index);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_JOIN, o.join);
+	put_info(tx, &mcast->info, sizeof(mcast->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_mcast_query(struct xv_tx *tx, struct xv_mcast *mcast,
+			     struct xv_mcast_info *info)
+{
+	XV_KEEP_ERRNO;
+
+	return query(tx, XV_OBJ_MCAST, &mcast->obj, info, sizeof(*info));
+}
+
+XV_PUBLIC int xv_mcast_destroy(struct xv_tx *tx, struct xv_mcast *mcast)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_MCAST, &mcast->obj, XV_FIX_GONE);
+}
+
+/* ------------------------------------------------------------------------
+ * subscription
+ */
+
+XV_PUBLIC int xv_subscription_create(struct xv_tx *tx,
+				     struct xv_subscription *sub,
+				     const struct xv_subscription_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_subscription_opts o;
+
+	xv_tx_op(tx, XV_OBJ_SUBSCRIPTION, XV_M_CREATE);
+	if (refuse(tx, get_opts(&o, sizeof(o), opts)))
+		return xv_tx_end(tx);
+	xv_tx_new(tx, XV_FIX_SUBSCRIPTION, &sub->obj);
+	put_events(tx, o.eventq, o.cookie, o.event_mask);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_PORT, o.port);
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_subscription_destroy(struct xv_tx *tx,
+				      struct xv_subscription *sub)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_SUBSCRIPTION, &sub->obj, XV_FIX_GONE);
 }

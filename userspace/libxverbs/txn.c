@@ -630,6 +630,8 @@ static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 	case XV_FIX_PD:
 	case XV_FIX_MR:
 	case XV_FIX_AH:
+	case XV_FIX_MCAST:
+	case XV_FIX_SUBSCRIPTION:
 		obj->tx = NULL;
 		obj->handle = data;
 		break;
@@ -694,6 +696,12 @@ static void undo_creates(struct xv_tx *tx)
 			break;
 		case XV_FIX_AH:
 			object = XV_OBJ_AH;
+			break;
+		case XV_FIX_MCAST:
+			object = XV_OBJ_MCAST;
+			break;
+		case XV_FIX_SUBSCRIPTION:
+			object = XV_OBJ_SUBSCRIPTION;
 			break;
 		case XV_FIX_CQ:
 			object = XV_OBJ_CQ;

@@ -20,6 +20,8 @@ static const struct xv_attr_spec events_attrs[] = {
 	  .type = XV_OBJ_EVENTQ, .required = true },
 	{ .id = XV_EVENTS_COOKIE, .name = "cookie", .kind = XV_K_U64,
 	  .max = U64_MAX },
+	{ .id = XV_EVENTS_MASK, .name = "mask", .kind = XV_K_U64,
+	  .max = U64_MAX },
 };
 
 /* The group that every object which raises events takes at its creation. */
@@ -59,6 +61,7 @@ void xv_evsource_init(struct xv_evsource *src, const struct xv_opx *op,
 	src->num = num;
 	src->nodes = nodes;
 	src->cookie = xv_value(op, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 0);
+	src->mask = xv_value(op, XV_GRP_EVENTS, XV_EVENTS_MASK, U64_MAX);
 	for (i = 0; i < num; i++) {
 		INIT_LIST_HEAD(&nodes[i].link);
 		nodes[i].source = src;
@@ -80,25 +83,26 @@ static void queue_node(struct xv_eventq *q, struct xv_evnode *node)
 }
 
 /**
- * xv_event_raise - raise an event
+ * xv_event_raise_data - raise an event
  * @src: the source
  * @type: enum xv_event_type, one of the source's kinds
+ * @data: what the event says beside; there is a node with the same
  *
  * Context: any.
  */
-void xv_event_raise(struct xv_evsource *src, u16 type)
+void xv_event_raise_data(struct xv_evsource *src, u16 type, u64 data)
 {
 	struct xv_eventq *q = src->q;
 	unsigned long flags;
 	u32 i;
 
-	if (!q)
+	if (!q || !(src->mask >> type & 1))
 		return;
 	spin_lock_irqsave(&q->lock, flags);
 	for (i = 0; i < src->num && !src->stopped; i++) {
 		struct xv_evnode *node = &src->nodes[i];
 
-		if (node->type != type)
+		if (node->type != type || node->data != data)
 			continue;
 		if (node->count != U32_MAX)
 			node->count++;
@@ -192,6 +196,7 @@ static ssize_t read_one(struct xv_eventq *q, char __user *buf)
 		ev.object = node->source->obj->type->id;
 		ev.handle = node->source->obj->handle;
 		ev.count = node->count;
+		ev.data = node->data;
 	} else if (q->removed && !q->told) {
 		ev.type = XV_EV_DEVICE_REMOVED;
 		ev.object = XV_OBJ_DEVICE;

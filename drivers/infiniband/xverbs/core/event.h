@@ -48,12 +48,14 @@ struct xv_eventq {
  * @source: the source
  * @type: enum xv_event_type
  * @count: how many
+ * @data: what the event says beside its type; set by the source, else 0
  */
 struct xv_evnode {
 	struct list_head link;
 	struct xv_evsource *source;
 	u16 type;
 	u32 count;
+	u64 data;
 };
 
 /**
@@ -61,6 +63,7 @@ struct xv_evnode {
  * @q: the queue, its memory held; NULL if the object has none
  * @obj: the object
  * @cookie: the user's cookie
+ * @mask: kinds of events that the user wants, by enum xv_event_type
  * @muted: the object is not published yet: events wait in their nodes
  * @stopped: the object was unpublished: no more events
  * @num: number of @nodes
@@ -70,6 +73,7 @@ struct xv_evsource {
 	struct xv_eventq *q;
 	struct xv_uobj *obj;
 	u64 cookie;
+	u64 mask;
 	bool muted;
 	bool stopped;
 	u32 num;
@@ -82,7 +86,13 @@ void xv_evsource_init(struct xv_evsource *src, const struct xv_opx *op,
 void xv_evsource_unmute(struct xv_evsource *src);
 void xv_evsource_stop(struct xv_evsource *src);
 void xv_evsource_free(struct xv_evsource *src);
-void xv_event_raise(struct xv_evsource *src, u16 type);
+void xv_event_raise_data(struct xv_evsource *src, u16 type, u64 data);
+
+/* Raise an event that says nothing but its type. Any context. */
+static inline void xv_event_raise(struct xv_evsource *src, u16 type)
+{
+	xv_event_raise_data(src, type, 0);
+}
 
 int xv_eventq_reserve(struct xv_call *call, struct xv_opx *op,
 		      struct xv_uobj *obj);

@@ -15,6 +15,7 @@
 #include "../core/txn.h"
 #include "../objects/ah.h"
 #include "../objects/mr.h"
+#include "../objects/objects.h"
 #include "data.h"
 
 /*
@@ -199,6 +200,8 @@ static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 			u32 *need)
 {
 	*need = 0;
+	if (e->opcode < 64 && XV_REFUSED_OPCODES >> e->opcode & 1)
+		return XV_R_NOT_OFFERED;
 	if (!type_has_opcode(type, e->opcode))
 		return XV_R_RANGE;
 	switch (e->opcode) {

@@ -65,7 +65,7 @@ struct xv_queue {
 	bool recv;
 };
 
-#define XV_QP_NUM_EVENTS	5
+#define XV_QP_NUM_EVENTS	8
 
 /* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
 #define XV_QKEY_PRIVILEGED	BIT(31)
