@@ -39,7 +39,8 @@ static bool plug(void)
 	       xvt_wait_until(is_plugged(), 5000);
 }
 
-#define STRESS_SLOTS	24
+#define STRESS_TYPES	6
+#define STRESS_SLOTS	(6 * STRESS_TYPES)
 #define STRESS_THREADS	6
 #define STRESS_AREAS	32
 
@@ -47,7 +48,7 @@ static bool plug(void)
  * struct stress - what all threads share
  * @t: the device
  * @stop: time to end
- * @obj: handle of each slot; its type is the slot's number modulo 4
+ * @obj: handle of each slot; its type is the slot's number modulo %STRESS_TYPES
  * @rkey: of memory regions
  * @qpn: of queue pairs
  * @lock: protects the rest
@@ -87,7 +88,17 @@ struct stress_thread {
 	struct xvt_msg m;
 };
 
-enum { PD, MR, CQ, QP };
+enum { PD, MR, CQ, QP, MCAST, SUBSCRIPTION };
+
+static uint16_t type_of(unsigned int slot)
+{
+	static const uint16_t types[STRESS_TYPES] = {
+		XV_OBJ_PD, XV_OBJ_MR, XV_OBJ_CQ, XV_OBJ_QP, XV_OBJ_MCAST,
+		XV_OBJ_SUBSCRIPTION,
+	};
+
+	return types[slot % STRESS_TYPES];
+}
 
 static unsigned int rnd(struct stress_thread *me, unsigned int n)
 {
@@ -96,7 +107,7 @@ static unsigned int rnd(struct stress_thread *me, unsigned int n)
 
 static unsigned int any_slot(struct stress_thread *me, unsigned int type)
 {
-	return rnd(me, STRESS_SLOTS / 4) * 4 + type;
+	return rnd(me, STRESS_SLOTS / STRESS_TYPES) * STRESS_TYPES + type;
 }
 
 static uint32_t any(struct stress_thread *me, unsigned int type)
@@ -157,6 +168,7 @@ static void address(struct stress_thread *me, bool nowhere)
 
 static void make(struct stress_thread *me, unsigned int slot)
 {
+	uint8_t group[16] = { [10] = 0xff, 0xff, 239, 9 };
 	struct xv_recv recvs[4] = {};
 	struct xvt_msg *m = &me->m;
 	struct stress *s = me->s;
@@ -166,7 +178,7 @@ static void make(struct stress_thread *me, unsigned int slot)
 	uint32_t old = 0, op, made;
 
 	xvt_begin(m, 0);
-	switch (slot % 4) {
+	switch (slot % STRESS_TYPES) {
 	case PD:
 		op = xvt_op(m, XV_OBJ_PD, XV_M_CREATE);
 		xvt_new(m);
@@ -179,6 +191,22 @@ static void make(struct stress_thread *me, unsigned int slot)
 		xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_ADDR, (uintptr_t)s->buf);
 		xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_LENGTH, STRESS_BYTES);
 		xvt_out(m, &mr, sizeof(mr));
+		break;
+	case MCAST:
+		op = xvt_op(m, XV_OBJ_MCAST, XV_M_CREATE);
+		xvt_new(m);
+		xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_QP, any(me, QP));
+		xvt_attr(m, XV_GRP_ADDRESS, XV_ADDRESS_GID, 16, 0,
+			 (uintptr_t)group);
+		group[15] = rnd(me, 2);
+		xvt_u32(m, XV_GRP_PATH, XV_PATH_SGID_INDEX, s->t.gid_index);
+		xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_JOIN, 1 + rnd(me, 2));
+		break;
+	case SUBSCRIPTION:
+		op = xvt_op(m, XV_OBJ_SUBSCRIPTION, XV_M_CREATE);
+		xvt_new(m);
+		xvt_u32(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE,
+			atomic_load(&s->eq[rnd(me, 2)]));
 		break;
 	case CQ:
 		op = xvt_op(m, XV_OBJ_CQ, XV_M_CREATE);
@@ -199,7 +227,9 @@ static void make(struct stress_thread *me, unsigned int slot)
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_SEND_WR, 1 + rnd(me, 40));
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, 4 + rnd(me, 40));
 		xvt_u32(m, XV_GRP_ACCESS, XV_ACCESS_FLAGS, XVT_REMOTE);
-		if (rnd(me, 2))
+		if (!rnd(me, 3))
+			xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, XV_QPT_UD);
+		else if (rnd(me, 2))
 			address(me, !rnd(me, 4));
 		xvt_out(m, &qp, sizeof(qp));
 		xvt_op(m, XV_OBJ_QP, XV_M_POST_RECV);
@@ -210,10 +240,10 @@ static void make(struct stress_thread *me, unsigned int slot)
 	if (xvt_run(m, s->t.fd))
 		return;
 	made = xvt_made(m, op);
-	if (slot % 4 == CQ)
+	if (slot % STRESS_TYPES == CQ)
 		atomic_store(&s->ring[slot],
 			     (uintptr_t)map_area(s, &cq.area));
-	if (slot % 4 == QP) {
+	if (slot % STRESS_TYPES == QP) {
 		pthread_mutex_lock(&s->lock);
 		s->info[slot] = qp;
 		pthread_mutex_unlock(&s->lock);
@@ -228,7 +258,7 @@ static void make(struct stress_thread *me, unsigned int slot)
 	}
 	/* Another was faster. */
 	xvt_begin(m, 0);
-	xvt_op(m, XV_OBJ_PD + slot % 4, XV_M_DESTROY);
+	xvt_op(m, type_of(slot), XV_M_DESTROY);
 	xvt_handle(m, made);
 	xvt_run(m, s->t.fd);
 }
@@ -248,7 +278,7 @@ static void destroy(struct stress_thread *me)
 		old[n] = atomic_load(&me->s->obj[slots[n]]);
 		if (!old[n])
 			continue;
-		xvt_op(m, XV_OBJ_PD + slots[n] % 4, XV_M_DESTROY);
+		xvt_op(m, type_of(slots[n]), XV_M_DESTROY);
 		xvt_handle(m, old[n++]);
 	}
 	if (!n || xvt_run(m, me->s->t.fd))
@@ -286,7 +316,7 @@ static void ask(struct stress_thread *me)
 	uint8_t buf[256];
 
 	xvt_begin(&me->m, 0);
-	xvt_op(&me->m, XV_OBJ_PD + slot % 4, XV_M_QUERY);
+	xvt_op(&me->m, type_of(slot), XV_M_QUERY);
 	xvt_handle(&me->m, atomic_load(&me->s->obj[slot]));
 	xvt_out(&me->m, buf, sizeof(buf));
 	xvt_run(&me->m, me->s->t.fd);
@@ -338,7 +368,7 @@ static void enter(struct stress_thread *me)
 		.cq = rnd(me, 4) ? any(me, CQ) : 0,
 		.min_complete = rnd(me, 3),
 		.timeout_ns = rnd(me, 3000000),
-		.flags = rnd(me, 4) ? 0 : XV_ENTER_F_ARM,
+		.flags = rnd(me, 4) ? 0 : 1 + rnd(me, 3),
 	};
 	unsigned int slot = any_slot(me, CQ);
 	struct xv_cq_ring *ring = (void *)atomic_load(&me->s->ring[slot]);

@@ -133,10 +133,11 @@ static int join(struct xv_call *call, struct xv_opx *op,
  * Drivers take a second attach for a success and count one, so that the second
  * detach would fail. With the ring mutex: nobody else attaches meanwhile.
  */
-static u32 find_same(struct xv_qp *qp, const struct xv_mcast *mcast)
+static bool find_same(struct xv_qp *qp, const struct xv_mcast *mcast,
+		      u32 *handle)
 {
 	struct xv_edge *edge;
-	u32 handle = 0;
+	bool found = false;
 
 	lockdep_assert_held(&qp->lock);
 	spin_lock(&qp->uobj.file->graph);
@@ -145,12 +146,15 @@ static u32 find_same(struct xv_qp *qp, const struct xv_mcast *mcast)
 
 		if (child->type->id != XV_OBJ_MCAST || !child->hw)
 			continue;
-		if (!memcmp(xv_to_mcast(child)->info.gid, mcast->info.gid,
-			    sizeof(mcast->info.gid)))
-			handle = child->handle;
+		if (memcmp(xv_to_mcast(child)->info.gid, mcast->info.gid,
+			   sizeof(mcast->info.gid)))
+			continue;
+		found = true;
+		/* A zombie is still in the group, and has no name. */
+		*handle = child->state == XV_S_ZOMBIE ? 0 : child->handle;
 	}
 	spin_unlock(&qp->uobj.file->graph);
-	return handle;
+	return found;
 }
 
 static int attach(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
@@ -160,8 +164,7 @@ static int attach(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp,
 	u32 same;
 	int ret;
 
-	same = find_same(qp, mcast);
-	if (same) {
+	if (find_same(qp, mcast, &same)) {
 		ret = xv_fail(call, op, XV_GRP_ADDRESS, XV_ADDRESS_GID,
 			      XV_R_ATTACHED, 0);
 		call->error.object = XV_OBJ_MCAST;
