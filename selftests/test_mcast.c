@@ -631,24 +631,24 @@ TEST_F(mcast, to_the_stock_program)
 
 TEST_F(mcast, from_the_stock_program)
 {
-	struct xv_qp_attr a = { .size = sizeof(a), .state = XV_QPS_RESET };
-	struct xvt_pair *p = &self->p;
+	struct xv_qp_attr a = { .size = sizeof(a), .qkey = CM_QKEY };
+	struct xvt_pair p;
 	struct xv_mcast mcast = {};
 	struct xv_wc wc;
 	unsigned int i;
 	pid_t pid;
 
 	NEED_MCKEY();
-	ASSERT_EQ(0, xv_qp_modify(self->now, &p->qp[0], &a));
-	a = (struct xv_qp_attr){ .size = sizeof(a), .qkey = CM_QKEY };
-	ASSERT_EQ(0, xv_qp_connect(self->now, &p->qp[0], &a));
-	ASSERT_EQ(0, enter_group(&self->t, &mcast, &p->qp[0], GROUP));
+	xvt_pair(_metadata, &self->t, &p, &(struct xvt_pair_opts){
+		 .type = XV_QPT_UD, .no_connect = true });
+	ASSERT_EQ(0, xv_qp_connect(self->now, &p.qp[0], &a));
+	ASSERT_EQ(0, enter_group(&self->t, &mcast, &p.qp[0], GROUP));
 	for (i = 0; i < MCKEY_COUNT; i++)
-		ASSERT_EQ(0, xvt_recv(p, 0, i, RX(0), 4096));
+		ASSERT_EQ(0, xvt_recv(&p, 0, i, RX(0), 4096));
 	pid = start_mckey(self, "-s");
 	ASSERT_LT(0, pid);
 	for (i = 0; i < MCKEY_COUNT; i++) {
-		ASSERT_EQ(1, xvt_wc(&p->cq[0], &wc)) {
+		ASSERT_EQ(1, xvt_wc(&p.cq[0], &wc)) {
 			TH_LOG("%u came", i);
 		}
 		EXPECT_EQ(i, wc.wr_id);
@@ -659,6 +659,7 @@ TEST_F(mcast, from_the_stock_program)
 	}
 	EXPECT_EQ(0, end_mckey(pid));
 	ASSERT_EQ(0, xv_mcast_destroy(self->now, &mcast));
+	ASSERT_EQ(0, xvt_pair_destroy(&p));
 }
 
 TEST_HARNESS_MAIN

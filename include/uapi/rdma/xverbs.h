@@ -549,8 +549,9 @@ enum xv_qp_state {
  * enum xv_mcast_join - what a membership comprises, attribute %XV_PARAMS_JOIN
  * @XV_MCAST_JOIN: the network delivers to the port, and the device to the queue
  *	pair. On Ethernet with RoCE v2 the network interface of the GID joins
- *	the IP group (IGMP, MLD), as a socket would. On an InfiniBand link layer
- *	the subnet manager would have to be asked: EOPNOTSUPP
+ *	the IP group (IGMP, MLD), as a socket would; it must be of the caller's
+ *	network namespace. On an InfiniBand link layer the subnet manager would
+ *	have to be asked: EOPNOTSUPP
  * @XV_MCAST_ATTACH: the second half alone: somebody else sees to the first
  */
 enum xv_mcast_join {
@@ -1292,8 +1293,10 @@ struct xv_enter_qp {
  * by @num_complete alone. When waiting: others do not wake the call, and are
  * counted when it wakes. Both may be woken by others if somebody else watches
  * the CQ for any completion at the same time, or did before and none has come
- * since. Whether a send that fails wakes them while receives are outstanding on
- * the same CQ is up to the driver; rxe does not.
+ * since, or if a queue pair that is attached has failed; and a wait by all of
+ * them if no receives are attached. That a queue pair fails by itself while
+ * receives are attached is noticed if the driver tells it as the InfiniBand
+ * specification has it; rxe may keep it until something else comes.
  *
  * Return: 0 if anything was done: an entry taken, a completion in the ring, or
  * nothing asked for; so after a wait look at @num_complete. Otherwise the error

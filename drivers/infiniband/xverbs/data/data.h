@@ -39,6 +39,7 @@ u32 xv_cq_ready(const struct xv_cq *cq);
 int xv_queue_attach(struct xv_queue *q);
 void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_release(struct xv_queue *q);
+void xv_queue_failed(struct xv_queue *q);
 bool xv_queue_drain(struct xv_queue *q);
 void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,

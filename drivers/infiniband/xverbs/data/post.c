@@ -479,7 +479,8 @@ void xv_qp_flush_early(struct xv_qp *qp)
 }
 
 /**
- * xv_qp_work - end the sends that wait in the ring of a failed queue pair
+ * xv_qp_work - what a failed queue pair brings with it: sends that wait in the
+ *	ring end, and its CQs look for errors
  * @work: the work item
  */
 void xv_qp_work(struct work_struct *work)
@@ -487,8 +488,11 @@ void xv_qp_work(struct work_struct *work)
 	struct xv_qp *qp = container_of(work, struct xv_qp, work);
 
 	mutex_lock(&qp->lock);
-	if (!qp->dead && xv_qp_state(qp) == XV_QPS_ERR)
+	if (!qp->dead && xv_qp_state(qp) == XV_QPS_ERR) {
 		xv_qp_flush_early(qp);
+		xv_queue_failed(&qp->sq);
+		xv_queue_failed(&qp->rq);
+	}
 	mutex_unlock(&qp->lock);
 	xv_uobj_put(&qp->uobj);
 }

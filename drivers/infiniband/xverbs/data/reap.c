@@ -379,11 +379,13 @@ bool xv_cq_arm(struct xv_cq *cq, enum xv_watch what)
 	if (!cq->ibcq)
 		return false;
 	/*
-	 * Not all drivers notify the errors of sends as the specification has
-	 * it: without receives we look at each completion ourselves. And what
-	 * somebody else has asked for is not taken back.
+	 * rxe does not notify the errors of sends, nor from 6.5 on those of
+	 * receives, as the specification has it: where there are only sends, or
+	 * errors, we look at each completion ourselves. And what somebody else
+	 * has asked for is not taken back.
 	 */
-	if (!cq->recv_depth || atomic_read(&cq->armed) == XV_WATCH_ANY)
+	if (!cq->recv_depth || cq->num_failed ||
+	    atomic_read(&cq->armed) == XV_WATCH_ANY)
 		what = XV_WATCH_ANY;
 	atomic_set(&cq->armed, what);
 	cq->was_armed = true;
@@ -547,6 +549,37 @@ static bool move_on(struct xv_cq *cq)
 }
 
 /**
+ * xv_queue_failed - its queue pair has failed: what completes now are errors
+ * @q: the queue
+ *
+ * Context: may sleep.
+ */
+void xv_queue_failed(struct xv_queue *q)
+{
+	struct xv_cq *cq = q->cq;
+	bool news;
+
+	mutex_lock(&cq->lock);
+	news = q->attached && !q->failed;
+	if (news) {
+		q->failed = true;
+		cq->num_failed++;
+	}
+	mutex_unlock(&cq->lock);
+	/* Who waits for errors has not asked the driver for all of these. */
+	if (news)
+		xv_cq_kick(cq);
+}
+
+static void forget_failure(struct xv_queue *q)
+{
+	lockdep_assert_held(&q->cq->lock);
+	if (q->failed)
+		q->cq->num_failed--;
+	q->failed = false;
+}
+
+/**
  * xv_queue_detach - completions of the queue are dropped from now on
  * @q: the queue
  * @qp: its queue pair
@@ -579,6 +612,7 @@ void xv_queue_release(struct xv_queue *q)
 	xv_cq_reap(q->cq);
 	q->cq->attached -= q->depth;
 	q->cq->recv_depth -= q->recv ? q->depth : 0;
+	forget_failure(q);
 	mutex_unlock(&q->cq->lock);
 }
 
@@ -610,6 +644,7 @@ void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 	/* What the driver has left of them takes no room from the next ones. */
 	xv_cq_reap(q->cq);
 	drop_held(q, qp);
+	forget_failure(q);
 	q->posted = q->taken;
 	q->polled = q->taken;
 	q->ours = 0;

@@ -54,6 +54,7 @@ enum xv_watch {
  * @held_num: how many there are
  * @overflow: the user's flag of that name is set
  * @recv_depth: of @attached, what belongs to receives
+ * @num_failed: attached queues whose queue pair has failed
  * @want_event: what the user armed it for, enum xv_watch; read by the completion
  *	handler
  * @armed: what the driver was asked to notify and has not yet, enum xv_watch
@@ -81,6 +82,7 @@ struct xv_cq {
 	u32 cqe;
 	u32 attached;
 	u32 recv_depth;
+	u32 num_failed;
 	u32 tail;
 	struct xv_held *held;
 	u32 held_first;

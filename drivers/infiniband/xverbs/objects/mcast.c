@@ -18,6 +18,7 @@
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/nsproxy.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -31,20 +32,29 @@
 
 /* ---- the network's half ---- */
 
-/* The interface of a GID, and its namespace, held. */
-static struct net *gid_net(const struct ib_gid_attr *attr, u32 *ifindex)
+/*
+ * The interface of a GID and its namespace, held. A device can have GIDs of
+ * several namespaces: of another one nothing is joined.
+ *
+ * Return: 0 or enum xv_reason.
+ */
+static u16 gid_net(struct xv_mcast *mcast, const struct ib_gid_attr *attr,
+		   u32 *ifindex)
 {
 	struct net_device *netdev;
-	struct net *net = NULL;
+	u16 reason = XV_R_NO_GID;
 
 	rcu_read_lock();
 	netdev = rcu_dereference(attr->ndev);
-	if (netdev) {
+	if (netdev && !net_eq(dev_net(netdev), current->nsproxy->net_ns)) {
+		reason = XV_R_PERMISSION;
+	} else if (netdev) {
 		*ifindex = netdev->ifindex;
-		net = maybe_get_net(dev_net(netdev));
+		mcast->net = maybe_get_net(dev_net(netdev));
+		reason = mcast->net ? 0 : XV_R_NO_GID;
 	}
 	rcu_read_unlock();
-	return net;
+	return reason;
 }
 
 static int join_ip(struct xv_mcast *mcast, u32 ifindex)
@@ -99,8 +109,9 @@ static int join(struct xv_call *call, struct xv_opx *op,
 {
 	struct xv_mcast_info *info = &mcast->info;
 	const struct ib_gid_attr *sgid;
+	u32 ifindex = 0;
+	u16 reason = 0;
 	bool is_ip;
-	u32 ifindex;
 	int ret;
 
 	/* The subnet manager's half is not written: nothing to try it with. */
@@ -112,14 +123,15 @@ static int join(struct xv_call *call, struct xv_opx *op,
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_SGID_INDEX,
 			       XV_R_NO_GID, 0);
 	is_ip = sgid->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
-	mcast->net = is_ip ? gid_net(sgid, &ifindex) : NULL;
+	if (is_ip)
+		reason = gid_net(mcast, sgid, &ifindex);
 	rdma_put_gid_attr(sgid);
 	/* RoCE v1 is not IP: the device's filter is all there is. */
 	if (!is_ip)
 		return 0;
-	if (!mcast->net)
+	if (reason)
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_SGID_INDEX,
-			       XV_R_NO_GID, 0);
+			       reason, 0);
 	ret = join_ip(mcast, ifindex);
 	/* What sockets say if there is no memory. */
 	if (ret == -ENOBUFS || ret == -ENFILE)

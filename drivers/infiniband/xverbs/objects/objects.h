@@ -7,6 +7,7 @@
 #ifndef _XV_OBJECTS_H
 #define _XV_OBJECTS_H
 
+#include <linux/bits.h>
 #include "../core/spec.h"
 
 extern const struct xv_type xv_type_device;
@@ -29,8 +30,8 @@ void xv_subscriptions_raise(struct xv_dev *dev, const struct ib_event *event);
 extern const struct xv_refused xv_refused[XV_NUM_REFUSED];
 
 /* Opcodes that are known and not offered; post.c refuses them. */
-#define XV_REFUSED_OPCODES	(1ULL << XV_WR_FLUSH | \
-				 1ULL << XV_WR_ATOMIC_WRITE | \
-				 1ULL << XV_WR_BIND_MW)
+#define XV_REFUSED_OPCODES	(BIT_ULL(XV_WR_FLUSH) | \
+				 BIT_ULL(XV_WR_ATOMIC_WRITE) | \
+				 BIT_ULL(XV_WR_BIND_MW))
 
 #endif /* _XV_OBJECTS_H */

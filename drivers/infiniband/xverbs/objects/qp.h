@@ -46,6 +46,7 @@ struct xv_shadow {
  * @held: completions of this queue in xv_cq.held; under the CQ mutex
  * @ours: entries between @polled and @posted that we complete; likewise
  * @attached: completions are looked at; likewise
+ * @failed: counted in xv_cq.num_failed; likewise
  * @recv: this is the receive queue
  */
 struct xv_queue {
@@ -62,6 +63,7 @@ struct xv_queue {
 	u32 held;
 	u32 ours;
 	bool attached;
+	bool failed;
 	bool recv;
 };
 

@@ -5,7 +5,6 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
-#include <linux/bits.h>
 #include "objects.h"
 
 const struct xv_refused xv_refused[XV_NUM_REFUSED] = {
