@@ -632,10 +632,11 @@ TEST_F(mcast, to_the_stock_program)
 TEST_F(mcast, from_the_stock_program)
 {
 	struct xv_qp_attr a = { .size = sizeof(a), .qkey = CM_QKEY };
-	struct xvt_pair p;
+	int64_t end = xvt_now() + xvt_ns(20000);
+	struct xv_wc wc[MCKEY_COUNT];
 	struct xv_mcast mcast = {};
-	struct xv_wc wc;
-	unsigned int i;
+	struct xvt_pair p;
+	unsigned int i, n;
 	pid_t pid;
 
 	NEED_MCKEY();
@@ -645,19 +646,26 @@ TEST_F(mcast, from_the_stock_program)
 	ASSERT_EQ(0, enter_group(&self->t, &mcast, &p.qp[0], GROUP));
 	for (i = 0; i < MCKEY_COUNT; i++)
 		ASSERT_EQ(0, xvt_recv(&p, 0, i, RX(0), 4096));
-	pid = start_mckey(self, "-s");
-	ASSERT_LT(0, pid);
-	for (i = 0; i < MCKEY_COUNT; i++) {
-		ASSERT_EQ(1, xvt_wc(&p.cq[0], &wc)) {
-			TH_LOG("%u came", i);
-		}
-		EXPECT_EQ(i, wc.wr_id);
-		EXPECT_EQ(XV_WC_SUCCESS, wc.status);
-		EXPECT_EQ(MCKEY_SIZE + XV_GRH_LEN, wc.byte_len);
-		/* It sends its own number along. */
-		EXPECT_EQ(htonl(wc.src_qp), wc.imm_data);
+	/*
+	 * It ends without waiting for its sends: what the driver has not sent by
+	 * then is lost, with rxe of later kernels nearly all.
+	 */
+	for (n = 0; !n && xvt_now() < end;) {
+		pid = start_mckey(self, "-s");
+		ASSERT_LT(0, pid);
+		EXPECT_EQ(0, end_mckey(pid));
+		while (n < MCKEY_COUNT && !xv_wait(&p.cq[0], 1, xvt_ns(200)))
+			n += xv_poll(&p.cq[0], wc + n, MCKEY_COUNT - n);
 	}
-	EXPECT_EQ(0, end_mckey(pid));
+	EXPECT_LT(0, n);
+	for (i = 0; i < n; i++) {
+		EXPECT_EQ(i, wc[i].wr_id);
+		EXPECT_EQ(XV_WC_SUCCESS, wc[i].status);
+		EXPECT_EQ(MCKEY_SIZE + XV_GRH_LEN, wc[i].byte_len);
+		/* It sends its own number along. */
+		EXPECT_EQ(htonl(wc[i].src_qp), wc[i].imm_data);
+	}
+	TH_LOG("%u datagrams", n);
 	ASSERT_EQ(0, xv_mcast_destroy(self->now, &mcast));
 	ASSERT_EQ(0, xvt_pair_destroy(&p));
 }
