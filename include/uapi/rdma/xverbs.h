@@ -303,8 +303,8 @@ enum xv_object {
 	XV_OBJ_CQ			= 5,
 	XV_OBJ_QP			= 6,
 	XV_OBJ_AH			= 7,
-	XV_OBJ_MCAST			= 11,
-	XV_OBJ_SUBSCRIPTION		= 12,
+	XV_OBJ_MCAST			= 12,
+	XV_OBJ_SUBSCRIPTION		= 13,
 };
 
 /**
@@ -393,7 +393,7 @@ enum xv_attr_object {
 	XV_OBJECT_PD			= 2,
 	XV_OBJECT_SEND_CQ		= 3,
 	XV_OBJECT_RECV_CQ		= 4,
-	XV_OBJECT_QP			= 8,
+	XV_OBJECT_QP			= 6,
 };
 
 /**
@@ -591,11 +591,11 @@ enum xv_attr_params {
 	XV_PARAMS_INDEX			= 8,
 	XV_PARAMS_RECVS			= 9,
 	XV_PARAMS_WC			= 10,
-	XV_PARAMS_CQ_COUNT		= 16,
-	XV_PARAMS_CQ_PERIOD		= 17,
-	XV_PARAMS_JOIN			= 18,
-	XV_PARAMS_DMABUF_FD		= 19,
-	XV_PARAMS_MIG_STATE		= 20,
+	XV_PARAMS_CQ_COUNT		= 24,
+	XV_PARAMS_CQ_PERIOD		= 25,
+	XV_PARAMS_JOIN			= 26,
+	XV_PARAMS_DMABUF_FD		= 27,
+	XV_PARAMS_MIG_STATE		= 28,
 };
 
 /**

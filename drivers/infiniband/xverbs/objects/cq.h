@@ -55,8 +55,8 @@ enum xv_watch {
  * @overflow: the user's flag of that name is set
  * @recv_depth: of @attached, what belongs to receives
  * @num_failed: attached queues whose queue pair has failed
- * @want_event: what the user armed it for, enum xv_watch; read by the completion
- *	handler
+ * @want_event: what the user armed it for, enum xv_watch; read by the
+ *	completion handler
  * @armed: what the driver was asked to notify and has not yet, enum xv_watch
  * @hit: what the user armed it for has come, if that is %XV_WATCH_SOLICITED.
  *	Completions do not tell: it follows from the driver's notification
