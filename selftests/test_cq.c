@@ -180,4 +180,317 @@ TEST_F(cq, rings_are_apart)
 		ASSERT_EQ(0, xv_cq_destroy(self->now, &cq[i]));
 }
 
+/* rxe has no moderation, and says so; nothing changes. */
+TEST_F(cq, moderation)
+{
+	const struct xv_error *err = xv_txn_error(self->now);
+	struct xv_cq cq = {};
+	struct {
+		unsigned int count, period;
+		uint16_t attr;
+	} bad[] = {
+		{ 65536, 0, XV_PARAMS_CQ_COUNT },
+		{ ~0U, 1, XV_PARAMS_CQ_COUNT },
+		{ 0, 65536, XV_PARAMS_CQ_PERIOD },
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, xv_cq_create(self->now, &cq,
+				  XV_OPTS(xv_cq_opts, .cqe = 4)));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		xvt_failed(_metadata, "moderation",
+			   xv_cq_moderate(self->now, &cq, bad[i].count,
+					  bad[i].period), err, EINVAL, 0,
+			   XV_GRP_PARAMS, bad[i].attr, XV_R_RANGE);
+		EXPECT_EQ(65535, err->detail);
+	}
+	xvt_failed(_metadata, "moderation",
+		   xv_cq_moderate(self->now, &cq, 16, 100), err, EOPNOTSUPP, 0,
+		   0, 0, XV_R_CAPABILITY);
+	EXPECT_EQ(EOPNOTSUPP, err->raw);
+	ASSERT_EQ(0, xv_cq_destroy(self->now, &cq));
+}
+
+/* ---- solicited receives ---- */
+
+/* Only the CQs have events: nobody but the test arms them. */
+struct solicited {
+	struct xvt_pair p;
+	struct xv_eventq eq;
+	struct xv_cq cq;	/* of the receives */
+	struct xv_qp qp;
+};
+
+static void solicited_begin(struct __test_metadata *_metadata, struct xvt *t,
+			    struct solicited *s)
+{
+	struct xv_tx *now = xv_now(t->ctx);
+	struct xv_qp_attr a;
+
+	memset(s, 0, sizeof(*s));
+	xvt_pair(_metadata, t, &s->p, &(struct xvt_pair_opts){
+		 .no_connect = true });
+	ASSERT_EQ(0, xv_eventq_create(now, &s->eq));
+	ASSERT_EQ(0, xv_cq_create(now, &s->cq, XV_OPTS(xv_cq_opts, .cqe = 64,
+		  .eventq = &s->eq, .cookie = 5)));
+	ASSERT_EQ(0, xv_qp_create(now, &s->qp, XV_OPTS(xv_qp_opts,
+		  .pd = &s->p.pd, .send_cq = &s->cq, .send_wr = 4,
+		  .recv_wr = 32)));
+	a = xvt_peer(t, &s->qp);
+	ASSERT_EQ(0, xv_qp_connect(now, &s->p.qp[0], &a));
+	a = xvt_peer(t, &s->p.qp[0]);
+	ASSERT_EQ(0, xv_qp_connect(now, &s->qp, &a));
+}
+
+static void solicited_end(struct __test_metadata *_metadata, struct xvt *t,
+			  struct solicited *s)
+{
+	EXPECT_EQ(0, xv_qp_destroy(xv_now(t->ctx), &s->qp));
+	EXPECT_EQ(0, xv_cq_destroy(xv_now(t->ctx), &s->cq));
+	xv_eventq_close(&s->eq);
+	EXPECT_EQ(0, xvt_pair_destroy(&s->p));
+}
+
+/* A message that is there when this returns, for all that the sender knows. */
+static void solicited_send(struct __test_metadata *_metadata,
+			   struct solicited *s, uint64_t wr_id, uint16_t flags)
+{
+	struct xv_send e;
+	struct xv_recv r;
+
+	xv_recv_prep(&r, wr_id);
+	xv_recv_add_sge(&r, xvt_sge(&s->p, 4096, 64));
+	ASSERT_EQ(0, xv_post_recv(&s->qp, &r, 1));
+	ASSERT_EQ(0, xv_submit(&s->qp));
+	xv_send_prep_send(&e, wr_id, XV_SEND_SIGNALED | flags,
+			  xvt_sge(&s->p, 0, 64));
+	ASSERT_EQ(0, xv_post_send(&s->p.qp[0], &e, 1));
+	ASSERT_EQ(0, xv_submit(&s->p.qp[0]));
+	xvt_expect_wc(_metadata, &s->p.cq[0], wr_id, XV_WC_SUCCESS);
+}
+
+static void expect_no_event(struct __test_metadata *_metadata,
+			    struct xv_eventq *eq)
+{
+	struct pollfd pfd = { .fd = eq->fd, .events = POLLIN };
+
+	EXPECT_EQ(0, poll(&pfd, 1, xvt_ns(100) / 1000000));
+}
+
+static void expect_one_event(struct __test_metadata *_metadata,
+			     struct solicited *s)
+{
+	struct xv_event ev;
+
+	ASSERT_EQ(1, xvt_event(&s->eq, &ev));
+	EXPECT_EQ(XV_EV_COMPLETION, ev.type);
+	EXPECT_EQ(s->cq.obj.handle, ev.handle);
+	EXPECT_EQ(5, ev.cookie);
+	EXPECT_EQ(1, ev.count);
+	EXPECT_FALSE(xvt_has_event(&s->eq));
+}
+
+TEST_F(cq, solicited_events)
+{
+	struct solicited s;
+	struct xv_wc wc;
+	int i;
+
+	solicited_begin(_metadata, &self->t, &s);
+	/* What lies there is no reason. */
+	solicited_send(_metadata, &s, 1, XV_SEND_SOLICITED);
+	ASSERT_EQ(0, xv_arm_solicited(&s.cq));
+	expect_no_event(_metadata, &s.eq);
+	ASSERT_EQ(1, xv_poll(&s.cq, &wc, 1));
+	EXPECT_EQ(1, wc.wr_id);
+
+	/* Nor are messages that nobody has solicited, in the ring or not. */
+	solicited_send(_metadata, &s, 2, 0);
+	expect_no_event(_metadata, &s.eq);
+	ASSERT_EQ(0, xv_wait(&s.cq, 0, 0));
+	ASSERT_EQ(1, xv_poll(&s.cq, &wc, 1));
+	EXPECT_EQ(2, wc.wr_id);
+	for (i = 3; i < 6; i++)
+		solicited_send(_metadata, &s, i, 0);
+	expect_no_event(_metadata, &s.eq);
+	/* This is one, and what came before it is there too. */
+	solicited_send(_metadata, &s, 6, XV_SEND_SOLICITED);
+	expect_one_event(_metadata, &s);
+	for (i = 3; i < 7; i++) {
+		ASSERT_EQ(1, xv_poll(&s.cq, &wc, 1));
+		EXPECT_EQ(i, wc.wr_id);
+	}
+	/* Once. */
+	solicited_send(_metadata, &s, 7, XV_SEND_SOLICITED);
+	expect_no_event(_metadata, &s.eq);
+	ASSERT_EQ(0, xv_wait(&s.cq, 0, 0));
+	ASSERT_EQ(1, xv_poll(&s.cq, &wc, 1));
+
+	/* Who wants any gets any, whatever he has wanted before. */
+	ASSERT_EQ(0, xv_arm_solicited(&s.cq));
+	ASSERT_EQ(0, xv_arm(&s.cq));
+	ASSERT_EQ(0, xv_arm_solicited(&s.cq));
+	solicited_send(_metadata, &s, 8, 0);
+	expect_one_event(_metadata, &s);
+	ASSERT_EQ(1, xv_poll(&s.cq, &wc, 1));
+	solicited_end(_metadata, &self->t, &s);
+}
+
+TEST_F(cq, solicited_errors)
+{
+	struct xv_qp_attr a = { .size = sizeof(a), .state = XV_QPS_ERR };
+	struct solicited s;
+	struct xv_recv r;
+
+	solicited_begin(_metadata, &self->t, &s);
+	xv_recv_prep(&r, 1);
+	ASSERT_EQ(0, xv_post_recv(&s.qp, &r, 1));
+	ASSERT_EQ(0, xv_submit(&s.qp));
+	ASSERT_EQ(0, xv_arm_solicited(&s.cq));
+	expect_no_event(_metadata, &s.eq);
+	ASSERT_EQ(0, xv_qp_modify(self->now, &s.qp, &a));
+	expect_one_event(_metadata, &s);
+	xvt_expect_wc(_metadata, &s.cq, 1, XV_WC_FLUSH_ERR);
+	solicited_end(_metadata, &self->t, &s);
+}
+
+/* A queue of sends alone: the errors, whatever the driver thinks of them. */
+TEST_F(cq, solicited_errors_of_sends)
+{
+	struct xv_qp_attr a = { .size = sizeof(a), .state = XV_QPS_ERR };
+	struct xv_cq send_cq = {};
+	struct xv_qp qp[2] = {};
+	struct xv_eventq eq = {};
+	struct xvt_pair p;
+	struct xv_event ev;
+	struct xv_send e;
+	struct xv_recv r;
+	int i;
+
+	xvt_pair(_metadata, &self->t, &p, &(struct xvt_pair_opts){
+		 .no_connect = true });
+	ASSERT_EQ(0, xv_eventq_create(self->now, &eq));
+	ASSERT_EQ(0, xv_cq_create(self->now, &send_cq, XV_OPTS(xv_cq_opts,
+				  .cqe = 8, .eventq = &eq)));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, xv_qp_create(self->now, &qp[i], XV_OPTS(xv_qp_opts,
+			  .pd = &p.pd, .send_cq = &send_cq,
+			  .recv_cq = &p.cq[0], .send_wr = 4, .recv_wr = 0)));
+	a = xvt_peer(&self->t, &p.qp[1]);
+	ASSERT_EQ(0, xv_qp_connect(self->now, &qp[0], &a));
+	a = xvt_peer(&self->t, &qp[0]);
+	ASSERT_EQ(0, xv_qp_connect(self->now, &p.qp[1], &a));
+
+	ASSERT_EQ(0, xv_arm_solicited(&send_cq));
+	xv_recv_prep(&r, 1);
+	xv_recv_add_sge(&r, xvt_sge(&p, 4096, 64));
+	ASSERT_EQ(0, xv_post_recv(&p.qp[1], &r, 1));
+	ASSERT_EQ(0, xv_submit(&p.qp[1]));
+	xv_send_prep_send(&e, 2, XV_SEND_SIGNALED, xvt_sge(&p, 0, 64));
+	ASSERT_EQ(0, xv_post_send(&qp[0], &e, 1));
+	ASSERT_EQ(0, xv_submit(&qp[0]));
+	expect_no_event(_metadata, &eq);
+	/* The kernel has looked at it, so it is in the ring. */
+	xvt_expect_wc(_metadata, &send_cq, 2, XV_WC_SUCCESS);
+	/* An access that the peer does not grant. */
+	xv_send_prep_write(&e, 3, XV_SEND_SIGNALED, xvt_sge(&p, 0, 64),
+			   (uintptr_t)p.buf, p.mr.info.rkey ^ 0x5500);
+	ASSERT_EQ(0, xv_post_send(&qp[0], &e, 1));
+	ASSERT_EQ(0, xv_submit(&qp[0]));
+	ASSERT_EQ(1, xvt_event(&eq, &ev));
+	EXPECT_EQ(XV_EV_COMPLETION, ev.type);
+	xvt_expect_wc(_metadata, &send_cq, 3, XV_WC_REM_ACCESS_ERR);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, xv_qp_destroy(self->now, &qp[i]));
+	ASSERT_EQ(0, xv_cq_destroy(self->now, &send_cq));
+	xv_eventq_close(&eq);
+	ASSERT_EQ(0, xvt_pair_destroy(&p));
+}
+
+/* ENTER sleeps through what nobody has solicited. */
+struct waiter {
+	struct xvt *t;
+	struct xv_cq *cq;
+	int64_t timeout;
+	unsigned int min;
+	int ret;
+	uint32_t num;
+	pid_t tid;
+	bool done;
+	pthread_t thread;
+};
+
+static void *wait_solicited(void *arg)
+{
+	struct waiter *w = arg;
+	struct xv_enter e = {
+		.cq = w->cq->obj.handle, .min_complete = w->min,
+		.timeout_ns = w->timeout, .flags = XV_ENTER_F_SOLICITED,
+	};
+
+	__atomic_store_n(&w->tid, xvt_gettid(), __ATOMIC_RELEASE);
+	w->ret = xv_enter_raw(w->t->ctx, &e);
+	w->num = e.num_complete;
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void start_waiter(struct __test_metadata *_metadata, struct waiter *w)
+{
+	w->tid = 0;
+	w->done = false;
+	ASSERT_EQ(0, pthread_create(&w->thread, NULL, wait_solicited, w));
+	ASSERT_TRUE(xvt_wait_until(__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE) &&
+				   xvt_asleep(w->tid), 5000));
+}
+
+TEST_F(cq, solicited_waits)
+{
+	struct xv_enter e = { .flags = XV_ENTER_F_SOLICITED };
+	struct solicited s;
+	struct waiter w = { .t = &self->t, .min = 1, .timeout = -1 };
+	struct xv_wc wc[8];
+
+	/* It belongs to a CQ. */
+	EXPECT_EQ(-EINVAL, xv_enter_raw(self->t.ctx, &e));
+	solicited_begin(_metadata, &self->t, &s);
+	w.cq = &s.cq;
+	start_waiter(_metadata, &w);
+	solicited_send(_metadata, &s, 1, 0);
+	solicited_send(_metadata, &s, 2, 0);
+	usleep(xvt_ns(100) / 1000);
+	EXPECT_FALSE(__atomic_load_n(&w.done, __ATOMIC_ACQUIRE));
+	solicited_send(_metadata, &s, 3, XV_SEND_SOLICITED);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(0, w.ret);
+	/* All of them are counted then. */
+	EXPECT_EQ(3, w.num);
+	EXPECT_EQ(3, xv_poll(&s.cq, wc, 8));
+
+	/* Not enough yet: it sleeps on. */
+	w.min = 2;
+	start_waiter(_metadata, &w);
+	solicited_send(_metadata, &s, 4, XV_SEND_SOLICITED);
+	usleep(xvt_ns(100) / 1000);
+	EXPECT_FALSE(__atomic_load_n(&w.done, __ATOMIC_ACQUIRE));
+	solicited_send(_metadata, &s, 5, XV_SEND_SOLICITED);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(0, w.ret);
+	EXPECT_EQ(2, xv_poll(&s.cq, wc, 8));
+
+	/* At the end of its time what has come is told. */
+	w.min = 1;
+	w.timeout = xvt_ns(300);
+	start_waiter(_metadata, &w);
+	solicited_send(_metadata, &s, 6, 0);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(0, w.ret);
+	EXPECT_EQ(1, w.num);
+	EXPECT_EQ(1, xv_poll(&s.cq, wc, 8));
+	start_waiter(_metadata, &w);
+	pthread_join(w.thread, NULL);
+	EXPECT_EQ(-ETIME, w.ret);
+	solicited_end(_metadata, &self->t, &s);
+}
+
 TEST_HARNESS_MAIN

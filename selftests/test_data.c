@@ -478,7 +478,12 @@ TEST_F(data, bad_sends)
 {
 	static const struct spoil any[] = {
 		SPOIL(xv_send, opcode, 0, EINVAL, XV_R_RANGE),
-		SPOIL(xv_send, opcode, 8, EINVAL, XV_R_RANGE),
+		SPOIL(xv_send, opcode, XV_WR_FLUSH, EOPNOTSUPP,
+		      XV_R_NOT_OFFERED),
+		SPOIL(xv_send, opcode, XV_WR_ATOMIC_WRITE, EOPNOTSUPP,
+		      XV_R_NOT_OFFERED),
+		SPOIL(xv_send, opcode, XV_WR_BIND_MW + 1, EINVAL, XV_R_RANGE),
+		SPOIL(xv_send, opcode, 64 + XV_WR_FLUSH, EINVAL, XV_R_RANGE),
 		SPOIL(xv_send, opcode, 255, EINVAL, XV_R_RANGE),
 		SPOIL(xv_send, num_sge, 5, EINVAL, XV_R_LENGTH),
 		SPOIL(xv_send, num_sge, 255, EINVAL, XV_R_LENGTH),
@@ -899,7 +904,8 @@ TEST_F(data, arguments_of_enter)
 		struct xv_enter e;
 		int err;
 	} bad[] = {
-		{ { .flags = 2 }, EINVAL },
+		{ { .flags = 4 }, EINVAL },
+		{ { .flags = XV_ENTER_F_SOLICITED }, EINVAL },
 		{ { .flags = 1U << 31 }, EINVAL },
 		{ { .reserved = 1 }, EINVAL },
 		{ { .num_qps = XV_MAX_ENTER_QPS + 1 }, E2BIG },

@@ -46,6 +46,10 @@ FIXTURE(fail_nth) {
 	struct xv_srq srq;
 	uint32_t pd, mr, cq, qp, srq_handle, srq_qp;
 	int eventq;
+	struct xv_cq ud_cq;
+	struct xv_qp ud;
+	struct xv_eventq eq;
+	uint8_t group[16];
 	uint8_t out[65535];
 };
 
@@ -84,6 +88,15 @@ FIXTURE_SETUP(fail_nth)
 	ASSERT_EQ(0, xv_srq_create(xv_now(self->t.ctx), &self->srq,
 				   XV_OPTS(xv_srq_opts, .pd = &self->p.pd,
 					   .recv_wr = 128)));
+	/* What multicast and subscriptions need. */
+	ASSERT_EQ(0, xv_cq_create(xv_now(self->t.ctx), &self->ud_cq,
+				  XV_OPTS(xv_cq_opts, .cqe = 4)));
+	ASSERT_EQ(0, xv_qp_create(xv_now(self->t.ctx), &self->ud,
+				  XV_OPTS(xv_qp_opts, .type = XV_QPT_UD,
+					  .pd = &self->p.pd, .send_wr = 1,
+					  .send_cq = &self->ud_cq)));
+	ASSERT_EQ(0, xv_eventq_create(xv_now(self->t.ctx), &self->eq));
+	memcpy(self->group, (uint8_t[]){ [10] = 0xff, 0xff, 239, 9, 0, 7 }, 16);
 	xvt_snap(_metadata, &self->t, &self->before);
 }
 
@@ -100,6 +113,9 @@ FIXTURE_TEARDOWN(fail_nth)
 		return;
 	xvt_same(_metadata, &self->t, &self->before, "at the end");
 	EXPECT_EQ(0, xv_srq_destroy(xv_now(self->t.ctx), &self->srq));
+	EXPECT_EQ(0, xv_qp_destroy(xv_now(self->t.ctx), &self->ud));
+	EXPECT_EQ(0, xv_cq_destroy(xv_now(self->t.ctx), &self->ud_cq));
+	xv_eventq_close(&self->eq);
 	EXPECT_EQ(0, xvt_pair_destroy(&self->p));
 	xvt_close(&self->t);
 	close(self->fd);
@@ -224,6 +240,38 @@ static void build_cq(fixture *self)
 static void done_cq(struct __test_metadata *_metadata, fixture *self)
 {
 	EXPECT_EQ(0, destroy_one(self, XV_OBJ_CQ, xvt_made(self->m, 0)));
+}
+
+static void build_mcast(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_MCAST, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_QP, 4, 0,
+		 self->ud.obj.handle);
+	xvt_attr(self->m, XV_GRP_ADDRESS, XV_ADDRESS_GID, 16, 0,
+		 (uintptr_t)self->group);
+	xvt_u32(self->m, XV_GRP_PATH, XV_PATH_SGID_INDEX, self->t.gid_index);
+	xvt_out(self->m, self->out, sizeof(struct xv_mcast_info));
+}
+
+static void done_mcast(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_MCAST, xvt_made(self->m, 0)));
+}
+
+static void build_subscription(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_SUBSCRIPTION, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, self->eq.fd);
+}
+
+static void done_subscription(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_SUBSCRIPTION,
+				 xvt_made(self->m, 0)));
 }
 
 static void add_caps(fixture *self)
@@ -500,6 +548,10 @@ static const struct call calls[] = {
 	  .done = done_mr },
 	{ .name = "cq.create", .build = build_cq,
 	  .done = done_cq, .stop_at_driver = true },
+	{ .name = "mcast.create", .build = build_mcast,
+	  .done = done_mcast },
+	{ .name = "subscription.create", .build = build_subscription,
+	  .done = done_subscription },
 	{ .name = "qp.create", .build = build_qp, .ret = -EINVAL },
 	{ .name = "qp.create with an SRQ", .build = build_srq_qp,
 	  .ret = -EINVAL },
@@ -768,6 +820,38 @@ TEST_F(fail_nth, zombies)
 	EXPECT_LE(2, num_zombies());
 	xvt_snap(_metadata, &self->t, &now);
 	/* Somebody else's close is their next chance. */
+	{
+		struct xvt other;
+
+		xvt_open(_metadata, &other);
+		xvt_close(&other);
+	}
+	EXPECT_EQ(0, num_zombies());
+}
+
+/* A membership that does not end holds its queue pair. */
+TEST_F(fail_nth, zombie_memberships)
+{
+	uint32_t mcast;
+
+	NEED_FAULTS();
+	build_mcast(self);
+	ASSERT_EQ(0, xvt_run(self->m, self->t.fd));
+	mcast = xvt_made(self->m, 0);
+	refuse_destroys("1");
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_MCAST, mcast));
+	EXPECT_EQ(1, num_zombies());
+	/* It is in the group as before, and can not enter it again. */
+	build_mcast(self);
+	xvt_run(self->m, self->t.fd);
+	xvt_failed(_metadata, "zombie", self->m->ret, &self->m->err, EINVAL, 0,
+		   XV_GRP_ADDRESS, XV_ADDRESS_GID, XV_R_ATTACHED);
+	refuse_destroys("1");
+	destroy_one(self, XV_OBJ_QP, self->ud.obj.handle);
+	xvt_failed(_metadata, "zombie", self->m->ret, &self->m->err, EBUSY, 0,
+		   XV_GRP_OBJECT, XV_OBJECT_HANDLE, XV_R_ZOMBIE_DEPENDENT);
+	EXPECT_EQ(XV_OBJ_MCAST, self->m->err.object);
+	refuse_destroys("0");
 	{
 		struct xvt other;
 

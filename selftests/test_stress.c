@@ -39,8 +39,8 @@ static bool plug(void)
 	       xvt_wait_until(is_plugged(), 5000);
 }
 
-#define STRESS_SLOTS	30
-#define STRESS_TYPES	5
+#define STRESS_TYPES	7
+#define STRESS_SLOTS	(6 * STRESS_TYPES)
 #define STRESS_THREADS	6
 #define STRESS_AREAS	32
 
@@ -90,15 +90,16 @@ struct stress_thread {
 	struct xvt_msg m;
 };
 
-enum { PD, MR, CQ, QP, SRQ };
+enum { PD, MR, CQ, QP, SRQ, MCAST, SUBSCRIPTION };
 
-static uint16_t object_of(unsigned int slot)
+static uint16_t type_of(unsigned int slot)
 {
-	static const uint16_t objects[STRESS_TYPES] = {
+	static const uint16_t types[STRESS_TYPES] = {
 		XV_OBJ_PD, XV_OBJ_MR, XV_OBJ_CQ, XV_OBJ_QP, XV_OBJ_SRQ,
+		XV_OBJ_MCAST, XV_OBJ_SUBSCRIPTION,
 	};
 
-	return objects[slot % STRESS_TYPES];
+	return types[slot % STRESS_TYPES];
 }
 
 static unsigned int rnd(struct stress_thread *me, unsigned int n)
@@ -169,6 +170,7 @@ static void address(struct stress_thread *me, bool nowhere)
 
 static void make(struct stress_thread *me, unsigned int slot)
 {
+	uint8_t group[16] = { [10] = 0xff, 0xff, 239, 9 };
 	struct xv_recv recvs[4] = {};
 	struct xvt_msg *m = &me->m;
 	struct stress *s = me->s;
@@ -192,6 +194,22 @@ static void make(struct stress_thread *me, unsigned int slot)
 		xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_ADDR, (uintptr_t)s->buf);
 		xvt_u64(m, XV_GRP_PARAMS, XV_PARAMS_LENGTH, STRESS_BYTES);
 		xvt_out(m, &mr, sizeof(mr));
+		break;
+	case MCAST:
+		op = xvt_op(m, XV_OBJ_MCAST, XV_M_CREATE);
+		xvt_new(m);
+		xvt_u32(m, XV_GRP_OBJECT, XV_OBJECT_QP, any(me, QP));
+		xvt_attr(m, XV_GRP_ADDRESS, XV_ADDRESS_GID, 16, 0,
+			 (uintptr_t)group);
+		group[15] = rnd(me, 2);
+		xvt_u32(m, XV_GRP_PATH, XV_PATH_SGID_INDEX, s->t.gid_index);
+		xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_JOIN, 1 + rnd(me, 2));
+		break;
+	case SUBSCRIPTION:
+		op = xvt_op(m, XV_OBJ_SUBSCRIPTION, XV_M_CREATE);
+		xvt_new(m);
+		xvt_u32(m, XV_GRP_EVENTS, XV_EVENTS_QUEUE,
+			atomic_load(&s->eq[rnd(me, 2)]));
 		break;
 	case CQ:
 		op = xvt_op(m, XV_OBJ_CQ, XV_M_CREATE);
@@ -229,7 +247,9 @@ static void make(struct stress_thread *me, unsigned int slot)
 		xvt_u32(m, XV_GRP_CAPS, XV_CAPS_RECV_WR, shared ? 0 :
 			4 + rnd(me, 40));
 		xvt_u32(m, XV_GRP_ACCESS, XV_ACCESS_FLAGS, XVT_REMOTE);
-		if (rnd(me, 2))
+		if (!rnd(me, 3))
+			xvt_u32(m, XV_GRP_PARAMS, XV_PARAMS_QP_TYPE, XV_QPT_UD);
+		else if (rnd(me, 2))
 			address(me, !rnd(me, 4));
 		xvt_out(m, &qp, sizeof(qp));
 		if (shared)
@@ -265,7 +285,7 @@ static void make(struct stress_thread *me, unsigned int slot)
 	}
 	/* Another was faster. */
 	xvt_begin(m, 0);
-	xvt_op(m, object_of(slot), XV_M_DESTROY);
+	xvt_op(m, type_of(slot), XV_M_DESTROY);
 	xvt_handle(m, made);
 	xvt_run(m, s->t.fd);
 }
@@ -285,7 +305,7 @@ static void destroy(struct stress_thread *me)
 		old[n] = atomic_load(&me->s->obj[slots[n]]);
 		if (!old[n])
 			continue;
-		xvt_op(m, object_of(slots[n]), XV_M_DESTROY);
+		xvt_op(m, type_of(slots[n]), XV_M_DESTROY);
 		xvt_handle(m, old[n++]);
 	}
 	if (!n || xvt_run(m, me->s->t.fd))
@@ -327,7 +347,7 @@ static void ask(struct stress_thread *me)
 	uint8_t buf[256];
 
 	xvt_begin(&me->m, 0);
-	xvt_op(&me->m, object_of(slot), XV_M_QUERY);
+	xvt_op(&me->m, type_of(slot), XV_M_QUERY);
 	xvt_handle(&me->m, atomic_load(&me->s->obj[slot]));
 	xvt_out(&me->m, buf, sizeof(buf));
 	xvt_run(&me->m, me->s->t.fd);
@@ -397,7 +417,7 @@ static void enter(struct stress_thread *me)
 		.cq = rnd(me, 4) ? any(me, CQ) : 0,
 		.min_complete = rnd(me, 3),
 		.timeout_ns = rnd(me, 3000000),
-		.flags = rnd(me, 4) ? 0 : XV_ENTER_F_ARM,
+		.flags = rnd(me, 4) ? 0 : 1 + rnd(me, 3),
 	};
 	unsigned int slot = any_slot(me, CQ);
 	struct xv_cq_ring *ring = (void *)atomic_load(&me->s->ring[slot]);

@@ -199,6 +199,46 @@ TEST_F(unplug, idle)
 	}
 }
 
+/* A membership goes, in the network too; a subscription ends with the removal. */
+TEST_F(unplug, members_and_subscribers)
+{
+	const char *in_group = "grep -q 070009EF /proc/net/igmp";
+	struct xv_tx *now = xv_now(self->t.ctx);
+	struct xv_subscription sub = {};
+	struct xv_mcast mcast = {};
+	struct xv_mcast_info info;
+	struct xv_cq cq = {};
+	struct xv_qp ud = {};
+	struct xv_tx *tx;
+
+	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
+	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 4));
+	xv_qp_create(tx, &ud, XV_OPTS(xv_qp_opts, .type = XV_QPT_UD,
+		     .pd = &self->p.pd, .send_cq = &cq, .send_wr = 1));
+	xv_mcast_create(tx, &mcast, XV_OPTS(xv_mcast_opts, .qp = &ud,
+			.sgid_index = self->t.gid_index,
+			.gid = { [10] = 0xff, 0xff, 239, 9, 0, 7 }));
+	xv_subscription_create(tx, &sub, XV_OPTS(xv_subscription_opts,
+			       .eventq = &self->p.eq, .event_mask =
+			       XV_EVENT_BIT(XV_EV_DEVICE_FATAL)));
+	ASSERT_EQ(0, xv_txn_commit(tx, NULL));
+	EXPECT_EQ(0, xvt_sh("%s", in_group));
+	ASSERT_EQ(0, unplug());
+	EXPECT_EQ(1, xvt_sh("%s", in_group));
+	check_removed_event(_metadata, &self->p.eq);
+	EXPECT_EQ(-ENODEV, xv_mcast_query(now, &mcast, &info));
+	/* The handles are still there, and hold each other. */
+	EXPECT_EQ(-EBUSY, xv_qp_destroy(now, &ud));
+	EXPECT_EQ(XV_OBJ_MCAST, xv_txn_error(now)->object);
+	EXPECT_EQ(0, xv_subscription_destroy(now, &sub));
+	xv_cq_destroy(tx, &cq);
+	xv_qp_destroy(tx, &ud);
+	xv_mcast_destroy(tx, &mcast);
+	EXPECT_EQ(0, xv_txn_commit(tx, NULL));
+	xv_txn_free(tx);
+	check_gone(_metadata, &self->t, &self->p);
+}
+
 /* An event that was there before comes first. */
 TEST_F(unplug, events_before)
 {

@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,20 +236,41 @@ XVT_UNUSED static int xvt_find_gid(struct xvt *t)
 	return ret ? ret : -ENOENT;
 }
 
-XVT_UNUSED static void xvt_open(struct __test_metadata *_metadata,
-				struct xvt *t)
+XVT_UNUSED static void xvt_open_name(struct __test_metadata *_metadata,
+				     struct xvt *t, const char *name)
 {
 	memset(t, 0, sizeof(*t));
-	ASSERT_EQ(0, xv_open("rxe0", 0, &t->ctx));
+	ASSERT_EQ(0, xv_open(name, 0, &t->ctx));
 	t->fd = xv_fd(t->ctx);
 	ASSERT_EQ(0, xvt_find_gid(t));
 	ASSERT_EQ(0, xv_device_query(xv_now(t->ctx), &t->info));
+}
+
+XVT_UNUSED static void xvt_open(struct __test_metadata *_metadata,
+				struct xvt *t)
+{
+	xvt_open_name(_metadata, t, "rxe0");
 }
 
 XVT_UNUSED static void xvt_close(struct xvt *t)
 {
 	xv_close(t->ctx);
 	t->ctx = NULL;
+}
+
+/* A command of the shell: its exit status, -1 if it did not exit. */
+__attribute__((format(printf, 1, 2)))
+XVT_UNUSED static int xvt_sh(const char *fmt, ...)
+{
+	char command[512];
+	va_list args;
+	int status;
+
+	va_start(args, fmt);
+	vsnprintf(command, sizeof(command), fmt, args);
+	va_end(args);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- nothing is left behind ---- */

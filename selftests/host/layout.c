@@ -159,6 +159,15 @@ AT(xv_ah_info, traffic_class, 35);
 AT(xv_ah_info, sl, 36);
 AT(xv_ah_info, reserved, 37);
 
+SIZE(xv_mcast_info, 40);
+AT(xv_mcast_info, gid, 0);
+AT(xv_mcast_info, qp, 16);
+AT(xv_mcast_info, join, 20);
+AT(xv_mcast_info, port, 24);
+AT(xv_mcast_info, lid, 28);
+AT(xv_mcast_info, sgid_index, 32);
+AT(xv_mcast_info, netdev_index, 36);
+
 SIZE(xv_desc, 72);
 AT(xv_desc, what, 0);
 AT(xv_desc, object, 2);

@@ -282,6 +282,9 @@ static void enter_errors(void **state)
 	fake.enter_errno = 0;
 	assert_int_equal(xv_arm(&cq), 0);
 	assert_int_equal(fake.enter.flags, XV_ENTER_F_ARM);
+	assert_int_equal(xv_arm_solicited(&cq), 0);
+	assert_int_equal(fake.enter.flags,
+			 XV_ENTER_F_ARM | XV_ENTER_F_SOLICITED);
 }
 
 static void enter_room(void **state)

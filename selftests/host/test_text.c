@@ -281,11 +281,11 @@ static void other_names(void **state)
 	(void)state;
 	assert_string_equal(xv_qp_state_name(XV_QPS_INIT), "INIT");
 	assert_string_equal(xv_qp_state_name(0), "unknown");
-	for (i = XV_QPS_RESET; i <= XV_QPS_ERR; i++)
+	for (i = XV_QPS_RESET; i <= XV_QPS_SQD; i++)
 		assert_string_not_equal(xv_qp_state_name(i), "unknown");
 	assert_string_equal(xv_qp_state_name(i), "unknown");
 	assert_string_equal(xv_opcode_name(0), "unknown");
-	for (i = XV_WR_SEND; i <= XV_WR_ATOMIC_FETCH_AND_ADD; i++)
+	for (i = XV_WR_SEND; i <= XV_WR_BIND_MW; i++)
 		assert_string_not_equal(xv_opcode_name(i), "unknown");
 	assert_string_equal(xv_opcode_name(i), "unknown");
 	assert_string_equal(xv_event_name(0), "unknown");
@@ -294,6 +294,11 @@ static void other_names(void **state)
 	for (; i < XV_EV_ROOM; i++)
 		assert_string_equal(xv_event_name(i), "unknown");
 	for (; i <= XV_EV_DISCONNECTED; i++)
+		assert_string_not_equal(xv_event_name(i), "unknown");
+	for (i = XV_EV_QP_SQ_DRAINED; i <= XV_EV_QP_PATH_ERROR; i++)
+		assert_string_not_equal(xv_event_name(i), "unknown");
+	assert_string_equal(xv_event_name(XV_EV_DEVICE_FATAL - 1), "unknown");
+	for (i = XV_EV_DEVICE_FATAL; i <= XV_EV_GID_CHANGE; i++)
 		assert_string_not_equal(xv_event_name(i), "unknown");
 	assert_string_equal(xv_event_name(i), "unknown");
 	assert_string_equal(xv_conn_state_name(0), "unknown");

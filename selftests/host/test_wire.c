@@ -4,6 +4,7 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -546,6 +547,144 @@ static void ah_query_destroy(void **state)
 	check_op(0, XV_OBJ_AH, XV_M_DESTROY, 1);
 	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 40);
 	assert_int_equal(ah.obj.handle, 0);
+}
+
+static void mcast_calls(void **state)
+{
+	struct xv_qp qp = { .obj.handle = 7 };
+	struct xv_mcast mcast = {};
+	struct xv_mcast_info info;
+	const struct xv_attr *a;
+
+	(void)state;
+	assert_int_equal(xv_mcast_create(xv_now(ctx), &mcast,
+			 XV_OPTS(xv_mcast_opts, .qp = &qp,
+				 .gid = { 0xff, 0x0e, [15] = 1 })), 0);
+	check_op(0, XV_OBJ_MCAST, XV_M_CREATE, 4);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_OBJECT, XV_OBJECT_QP, 4, 0, 7);
+	a = fake_attr(0, 2);
+	assert_int_equal(a->group, XV_GRP_ADDRESS);
+	assert_int_equal(a->id, XV_ADDRESS_GID);
+	assert_int_equal(a->len, 16);
+	check_attr(0, 3, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&mcast.info);
+	assert_int_equal(mcast.obj.handle, 100);
+
+	memset(&mcast, 0, sizeof(mcast));
+	assert_int_equal(xv_mcast_create(xv_now(ctx), &mcast,
+			 XV_OPTS(xv_mcast_opts, .qp = &qp, .lid = 0xc001,
+				 .sgid_index = 3, .join = XV_MCAST_ATTACH)), 0);
+	check_op(0, XV_OBJ_MCAST, XV_M_CREATE, 6);
+	check_attr(0, 2, XV_GRP_ADDRESS, XV_ADDRESS_LID, 4, 0, 0xc001);
+	check_attr(0, 3, XV_GRP_PATH, XV_PATH_SGID_INDEX, 4, 0, 3);
+	check_attr(0, 4, XV_GRP_PARAMS, XV_PARAMS_JOIN, 4, 0, XV_MCAST_ATTACH);
+
+	assert_int_equal(xv_mcast_query(xv_now(ctx), &mcast, &info), 0);
+	check_op(0, XV_OBJ_MCAST, XV_M_QUERY, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0,
+		   mcast.obj.handle);
+	check_attr(0, 1, XV_GRP_RESULT, XV_RESULT_INFO, sizeof(info), 0,
+		   (uintptr_t)&info);
+	assert_int_equal(xv_mcast_destroy(xv_now(ctx), &mcast), 0);
+	check_op(0, XV_OBJ_MCAST, XV_M_DESTROY, 1);
+	assert_int_equal(mcast.obj.handle, 0);
+
+	assert_int_equal(xv_mcast_create(xv_now(ctx), &mcast, NULL), -EINVAL);
+	assert_int_equal(xv_mcast_create(xv_now(ctx), &mcast,
+			 XV_OPTS(xv_mcast_opts, .lid = 1)), -EINVAL);
+	assert_int_equal(xv_mcast_create(xv_now(ctx), &mcast,
+			 XV_OPTS(xv_mcast_opts, .qp = &qp, .reserved = 1)),
+			 -EINVAL);
+	assert_null(mcast.obj.tx);
+}
+
+static void mcast_gids(void **state)
+{
+	static const uint8_t v4[16] = { [10] = 0xff, 0xff, 239, 1, 2, 3 };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr other = { .sa_family = AF_UNIX };
+	uint8_t gid[16];
+
+	(void)state;
+	in.sin_addr.s_addr = inet_addr("239.1.2.3");
+	memset(gid, 0x55, sizeof(gid));
+	assert_int_equal(xv_mcast_gid((void *)&in, gid), 0);
+	assert_memory_equal(gid, v4, 16);
+	assert_int_equal(inet_pton(AF_INET6, "ff0e::9", &in6.sin6_addr), 1);
+	assert_int_equal(xv_mcast_gid((void *)&in6, gid), 0);
+	assert_memory_equal(gid, &in6.sin6_addr, 16);
+
+	in.sin_addr.s_addr = inet_addr("223.255.255.255");
+	assert_int_equal(xv_mcast_gid((void *)&in, gid), -EINVAL);
+	in.sin_addr.s_addr = inet_addr("240.0.0.0");
+	assert_int_equal(xv_mcast_gid((void *)&in, gid), -EINVAL);
+	assert_int_equal(inet_pton(AF_INET6, "fe80::9", &in6.sin6_addr), 1);
+	assert_int_equal(xv_mcast_gid((void *)&in6, gid), -EINVAL);
+	assert_int_equal(xv_mcast_gid(&other, gid), -EAFNOSUPPORT);
+	/* What is refused changes nothing. */
+	assert_int_equal(gid[0], 0xff);
+}
+
+static void subscription_calls(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_subscription sub = {};
+
+	(void)state;
+	assert_int_equal(xv_subscription_create(xv_now(ctx), &sub,
+			 XV_OPTS(xv_subscription_opts, .eventq = &eq)), 0);
+	check_op(0, XV_OBJ_SUBSCRIPTION, XV_M_CREATE, 2);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 0);
+	check_attr(0, 1, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, 33);
+	assert_int_equal(sub.obj.handle, 100);
+	assert_int_equal(xv_subscription_destroy(xv_now(ctx), &sub), 0);
+	check_op(0, XV_OBJ_SUBSCRIPTION, XV_M_DESTROY, 1);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 100);
+	assert_int_equal(sub.obj.handle, 0);
+
+	assert_int_equal(xv_subscription_create(xv_now(ctx), &sub,
+			 XV_OPTS(xv_subscription_opts, .eventq = &eq,
+				 .port = 2, .cookie = 1ULL << 40,
+				 .event_mask =
+				 XV_EVENT_BIT(XV_EV_PORT_ACTIVE))), 0);
+	check_op(0, XV_OBJ_SUBSCRIPTION, XV_M_CREATE, 5);
+	check_attr(0, 2, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 8, 0, 1ULL << 40);
+	check_attr(0, 3, XV_GRP_EVENTS, XV_EVENTS_MASK, 8, 0, 1ULL << 33);
+	check_attr(0, 4, XV_GRP_PARAMS, XV_PARAMS_PORT, 4, 0, 2);
+	memset(&sub, 0, sizeof(sub));
+	assert_int_equal(xv_subscription_create(xv_now(ctx), &sub, NULL),
+			 -EINVAL);
+}
+
+static void cq_events_and_moderation(void **state)
+{
+	struct xv_eventq eq = { .fd = 33, .open = 1 };
+	struct xv_cq cq = {};
+
+	(void)state;
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, XV_OPTS(xv_cq_opts,
+			.cqe = 4, .eventq = &eq, .event_mask = 2)), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_CREATE, 5);
+	check_attr(0, 1, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, 33);
+	check_attr(0, 2, XV_GRP_EVENTS, XV_EVENTS_MASK, 8, 0, 2);
+	/* The caller of an older library has no mask. */
+	memset(&cq, 0, sizeof(cq));
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, &(struct xv_cq_opts){
+			.size = offsetof(struct xv_cq_opts, event_mask),
+			.cqe = 4, .eventq = &eq, .event_mask = 2 }), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_CREATE, 4);
+	memset(&cq, 0, sizeof(cq));
+	assert_int_equal(xv_cq_create(xv_now(ctx), &cq, XV_OPTS(xv_cq_opts,
+			.cqe = 4, .event_mask = 2)), -EINVAL);
+
+	cq.obj.handle = 9;
+	assert_int_equal(xv_cq_moderate(xv_now(ctx), &cq, 8, 0), 0);
+	check_op(0, XV_OBJ_CQ, XV_M_MODIFY, 3);
+	check_attr(0, 0, XV_GRP_OBJECT, XV_OBJECT_HANDLE, 4, 0, 9);
+	check_attr(0, 1, XV_GRP_PARAMS, XV_PARAMS_CQ_COUNT, 4, 0, 8);
+	check_attr(0, 2, XV_GRP_PARAMS, XV_PARAMS_CQ_PERIOD, 4, 0, 0);
 }
 
 /* The main job: all in one call, by references. */
@@ -1251,7 +1390,8 @@ int main(void)
 		T(qp_create_connected), T(qp_gid_is_copied), T(qp_path_all), T(qp_zero_fields),
 		T(qp_query_destroy), T(qp_types), T(ah_from_address),
 		T(ah_from_wc), T(ah_query_destroy), T(srq_calls), T(srq_set),
-		T(whole_set), T(raw_content),
+		T(mcast_calls), T(mcast_gids),
+		T(subscription_calls), T(cq_events_and_moderation), T(whole_set), T(raw_content),
 		T(raw_beyond_limits), T(batch_flag), T(option_sizes),
 		T(listener_calls), T(listener_everything), T(listener_refused),
 		T(request_calls), T(conn_connect), T(conn_everything),

@@ -44,7 +44,7 @@ XV_PUBLIC int xv_listener_create(struct xv_tx *tx, struct xv_listener *l,
 	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_LISTENER, &l->obj);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, 0);
 	put_addr(tx, XV_ADDRESS_SRC, o.addr);
 	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_BACKLOG, o.backlog);
 	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_REUSE, o.reuse);
@@ -138,7 +138,7 @@ XV_PUBLIC int xv_conn_create(struct xv_tx *tx, struct xv_conn *c,
 	xv_tx_new(tx, XV_FIX_CONN, &c->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_QP, &o.qp->obj,
 		  o.qp->obj.handle);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, 0);
 	put_addr(tx, XV_ADDRESS_DST, o.dst);
 	put_addr(tx, XV_ADDRESS_SRC, o.src);
 	put_path(tx, &o);

@@ -331,6 +331,12 @@ XV_PUBLIC int xv_arm(struct xv_cq *cq)
 			NULL);
 }
 
+XV_PUBLIC int xv_arm_solicited(struct xv_cq *cq)
+{
+	return do_enter(cq->obj.ctx, NULL, NULL, 0, cq, 0, 0,
+			XV_ENTER_F_ARM | XV_ENTER_F_SOLICITED, NULL);
+}
+
 /* ------------------------------------------------------------------------
  * Completions
  */

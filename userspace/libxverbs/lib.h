@@ -36,6 +36,8 @@ enum xv_fix_kind {
 	XV_FIX_PD,
 	XV_FIX_MR,
 	XV_FIX_AH,
+	XV_FIX_MCAST,
+	XV_FIX_SUBSCRIPTION,
 	XV_FIX_CQ,
 	XV_FIX_QP,
 	XV_FIX_SRQ,

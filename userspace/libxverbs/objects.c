@@ -5,6 +5,7 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -198,10 +199,22 @@ XV_PUBLIC int xv_cq_create(struct xv_tx *tx, struct xv_cq *cq,
 	    refuse(tx, o.reserved ? XV_R_RESERVED : 0))
 		return xv_tx_end(tx);
 	xv_tx_new(tx, XV_FIX_CQ, &cq->obj);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, o.event_mask);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_CQE, o.cqe);
 	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_COMP_VECTOR, o.comp_vector);
 	put_info(tx, &cq->info, sizeof(cq->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_cq_moderate(struct xv_tx *tx, struct xv_cq *cq,
+			     unsigned int count, unsigned int period)
+{
+	XV_KEEP_ERRNO;
+
+	xv_tx_op(tx, XV_OBJ_CQ, XV_M_MODIFY);
+	put_self(tx, &cq->obj);
+	put_u32(tx, XV_GRP_PARAMS, XV_PARAMS_CQ_COUNT, count);
+	put_u32(tx, XV_GRP_PARAMS, XV_PARAMS_CQ_PERIOD, period);
 	return xv_tx_end(tx);
 }
 
@@ -298,7 +311,7 @@ XV_PUBLIC int xv_qp_create(struct xv_tx *tx, struct xv_qp *qp,
 	if (o.srq)
 		xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_SRQ, &o.srq->obj,
 			  o.srq->obj.handle);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, o.event_mask);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_SEND_WR, o.send_wr);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
 	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_SEND_SGE, o.send_sge);
@@ -486,7 +499,7 @@ XV_PUBLIC int xv_srq_create(struct xv_tx *tx, struct xv_srq *srq,
 	xv_tx_new(tx, XV_FIX_SRQ, &srq->obj);
 	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_PD, &o.pd->obj,
 		  o.pd->obj.handle);
-	put_events(tx, o.eventq, o.cookie);
+	put_events(tx, o.eventq, o.cookie, 0);
 	put_u32(tx, XV_GRP_CAPS, XV_CAPS_RECV_WR, o.recv_wr);
 	put_u32_if(tx, XV_GRP_CAPS, XV_CAPS_RECV_SGE, o.recv_sge);
 	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_LIMIT, o.limit);
@@ -527,4 +540,95 @@ XV_PUBLIC int xv_srq_destroy(struct xv_tx *tx, struct xv_srq *srq)
 	XV_KEEP_ERRNO;
 
 	return destroy(tx, XV_OBJ_SRQ, &srq->obj, XV_FIX_SRQ_GONE);
+}
+
+/* ------------------------------------------------------------------------
+ * mcast
+ */
+
+XV_PUBLIC int xv_mcast_gid(const struct sockaddr *addr, uint8_t *gid)
+{
+	const struct sockaddr_in6 *in6 = (const void *)addr;
+	const struct sockaddr_in *in = (const void *)addr;
+
+	switch (addr->sa_family) {
+	case AF_INET:
+		if (!IN_MULTICAST(ntohl(in->sin_addr.s_addr)))
+			return -EINVAL;
+		memset(gid, 0, 10);
+		memset(gid + 10, 0xff, 2);
+		memcpy(gid + 12, &in->sin_addr, 4);
+		return 0;
+	case AF_INET6:
+		if (!IN6_IS_ADDR_MULTICAST(&in6->sin6_addr))
+			return -EINVAL;
+		memcpy(gid, &in6->sin6_addr, 16);
+		return 0;
+	}
+	return -EAFNOSUPPORT;
+}
+
+XV_PUBLIC int xv_mcast_create(struct xv_tx *tx, struct xv_mcast *mcast,
+			      const struct xv_mcast_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_mcast_opts o;
+
+	xv_tx_op(tx, XV_OBJ_MCAST, XV_M_CREATE);
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)) ||
+	    refuse(tx, o.reserved ? XV_R_RESERVED : 0) ||
+	    missing(tx, o.qp, XV_OBJECT_QP))
+		return xv_tx_end(tx);
+	xv_tx_new(tx, XV_FIX_MCAST, &mcast->obj);
+	xv_tx_ref(tx, XV_GRP_OBJECT, XV_OBJECT_QP, &o.qp->obj,
+		  o.qp->obj.handle);
+	put_gid(tx, o.gid);
+	put_u32_if(tx, XV_GRP_ADDRESS, XV_ADDRESS_LID, o.lid);
+	put_u32_if(tx, XV_GRP_PATH, XV_PATH_SGID_INDEX, o.sgid_index);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_JOIN, o.join);
+	put_info(tx, &mcast->info, sizeof(mcast->info));
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_mcast_query(struct xv_tx *tx, struct xv_mcast *mcast,
+			     struct xv_mcast_info *info)
+{
+	XV_KEEP_ERRNO;
+
+	return query(tx, XV_OBJ_MCAST, &mcast->obj, info, sizeof(*info));
+}
+
+XV_PUBLIC int xv_mcast_destroy(struct xv_tx *tx, struct xv_mcast *mcast)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_MCAST, &mcast->obj, XV_FIX_GONE);
+}
+
+/* ------------------------------------------------------------------------
+ * subscription
+ */
+
+XV_PUBLIC int xv_subscription_create(struct xv_tx *tx,
+				     struct xv_subscription *sub,
+				     const struct xv_subscription_opts *opts)
+{
+	XV_KEEP_ERRNO;
+	struct xv_subscription_opts o;
+
+	xv_tx_op(tx, XV_OBJ_SUBSCRIPTION, XV_M_CREATE);
+	if (refuse(tx, xv_get_opts(&o, sizeof(o), opts)))
+		return xv_tx_end(tx);
+	xv_tx_new(tx, XV_FIX_SUBSCRIPTION, &sub->obj);
+	put_events(tx, o.eventq, o.cookie, o.event_mask);
+	put_u32_if(tx, XV_GRP_PARAMS, XV_PARAMS_PORT, o.port);
+	return xv_tx_end(tx);
+}
+
+XV_PUBLIC int xv_subscription_destroy(struct xv_tx *tx,
+				      struct xv_subscription *sub)
+{
+	XV_KEEP_ERRNO;
+
+	return destroy(tx, XV_OBJ_SUBSCRIPTION, &sub->obj, XV_FIX_GONE);
 }

@@ -56,11 +56,11 @@ static inline void put_self(struct xv_tx *tx, const struct xv_obj *obj)
 }
 
 static inline void put_events(struct xv_tx *tx, const struct xv_eventq *eq,
-		       uint64_t cookie)
+		       uint64_t cookie, uint64_t mask)
 {
 	if (!eq) {
 		/* Without a queue there is nobody to see a cookie. */
-		if (cookie)
+		if (cookie || mask)
 			xv_tx_refuse(tx, XV_R_MISSING, XV_GRP_EVENTS,
 				     XV_EVENTS_QUEUE);
 		return;
@@ -69,6 +69,8 @@ static inline void put_events(struct xv_tx *tx, const struct xv_eventq *eq,
 		  eq->open ? (uint32_t)eq->fd : UINT32_MAX);
 	if (cookie)
 		put_u64(tx, XV_GRP_EVENTS, XV_EVENTS_COOKIE, cookie);
+	if (mask)
+		put_u64(tx, XV_GRP_EVENTS, XV_EVENTS_MASK, mask);
 }
 
 static inline int destroy(struct xv_tx *tx, unsigned int object, struct xv_obj *obj,

@@ -175,6 +175,7 @@ XV_PUBLIC const char *xv_qp_state_name(unsigned int state)
 		[XV_QPS_RTR] = "RTR",
 		[XV_QPS_RTS] = "RTS",
 		[XV_QPS_ERR] = "ERR",
+		[XV_QPS_SQD] = "SQD",
 	};
 
 	return state && state < ARRAY_SIZE(names) ? names[state] : "unknown";
@@ -190,6 +191,9 @@ XV_PUBLIC const char *xv_opcode_name(unsigned int opcode)
 		[XV_WR_RDMA_READ] = "read",
 		[XV_WR_ATOMIC_CMP_AND_SWP] = "compare and swap",
 		[XV_WR_ATOMIC_FETCH_AND_ADD] = "fetch and add",
+		[XV_WR_FLUSH] = "flush",
+		[XV_WR_ATOMIC_WRITE] = "atomic write",
+		[XV_WR_BIND_MW] = "bind memory window",
 	};
 
 	return opcode && opcode < ARRAY_SIZE(names) ? names[opcode] : "unknown";
@@ -213,6 +217,17 @@ XV_PUBLIC const char *xv_event_name(unsigned int type)
 		[XV_EV_ESTABLISHED] = "established",
 		[XV_EV_CONNECT_FAILED] = "connect failed",
 		[XV_EV_DISCONNECTED] = "disconnected",
+		[XV_EV_QP_SQ_DRAINED] = "send queue drained",
+		[XV_EV_QP_PATH_MIGRATED] = "path migrated",
+		[XV_EV_QP_PATH_ERROR] = "path migration failed",
+		[XV_EV_DEVICE_FATAL] = "device failed",
+		[XV_EV_PORT_ACTIVE] = "port active",
+		[XV_EV_PORT_ERROR] = "port down",
+		[XV_EV_LID_CHANGE] = "LID changed",
+		[XV_EV_PKEY_CHANGE] = "P_Key table changed",
+		[XV_EV_SM_CHANGE] = "subnet manager changed",
+		[XV_EV_CLIENT_REREGISTER] = "memberships wanted anew",
+		[XV_EV_GID_CHANGE] = "GID table changed",
 	};
 
 	return type < ARRAY_SIZE(names) && names[type] ? names[type] :

@@ -656,6 +656,8 @@ static int fix_up(struct xv_tx *tx, const struct xv_fix *fix)
 	case XV_FIX_AH:
 	case XV_FIX_LISTENER:
 	case XV_FIX_CONN:
+	case XV_FIX_MCAST:
+	case XV_FIX_SUBSCRIPTION:
 		obj->tx = NULL;
 		obj->handle = data;
 		break;
@@ -741,6 +743,12 @@ static void undo_creates(struct xv_tx *tx)
 			break;
 		case XV_FIX_CONN:
 			object = XV_OBJ_CONN;
+			break;
+		case XV_FIX_MCAST:
+			object = XV_OBJ_MCAST;
+			break;
+		case XV_FIX_SUBSCRIPTION:
+			object = XV_OBJ_SUBSCRIPTION;
 			break;
 		case XV_FIX_CQ:
 			object = XV_OBJ_CQ;

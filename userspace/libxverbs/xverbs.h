@@ -618,6 +618,12 @@ int xv_mr_query(struct xv_tx *tx, struct xv_mr *mr, struct xv_mr_info *info);
 int xv_mr_destroy(struct xv_tx *tx, struct xv_mr *mr);
 
 /**
+ * XV_EVENT_BIT() - a kind of event in a mask
+ * @type: enum xv_event_type
+ */
+#define XV_EVENT_BIT(type)	(1ULL << (type))
+
+/**
  * struct xv_cq_opts - what a completion queue shall be
  * @size: bytes of this struct
  * @cqe: completions that it can hold, at least the depths of all send and
@@ -626,6 +632,7 @@ int xv_mr_destroy(struct xv_tx *tx, struct xv_mr *mr);
  * @reserved: 0
  * @eventq: where its events go, or NULL
  * @cookie: 64 bits that its events carry
+ * @event_mask: which kinds of events are wanted: XV_EVENT_BIT(); 0: all
  */
 struct xv_cq_opts {
 	uint32_t size;
@@ -634,6 +641,7 @@ struct xv_cq_opts {
 	uint32_t reserved;
 	struct xv_eventq *eventq;
 	uint64_t cookie;
+	uint64_t event_mask;
 };
 
 /**
@@ -644,6 +652,18 @@ struct xv_cq_opts {
  */
 int xv_cq_create(struct xv_tx *tx, struct xv_cq *cq,
 		 const struct xv_cq_opts *opts);
+
+/**
+ * xv_cq_moderate() - fewer notifications, for more completions each
+ * @tx: transaction or xv_now()
+ * @cq: the completion queue
+ * @count: notify after so many completions, at most 65535
+ * @period: or after so many microseconds, at most 65535; 0 and 0: at once
+ *
+ * -EOPNOTSUPP with %XV_R_CAPABILITY if the driver has none, as rxe.
+ */
+int xv_cq_moderate(struct xv_tx *tx, struct xv_cq *cq, unsigned int count,
+		   unsigned int period);
 
 /** xv_cq_query() - ask a completion queue; as xv_pd_query() */
 int xv_cq_query(struct xv_tx *tx, struct xv_cq *cq, struct xv_cq_info *info);
@@ -737,6 +757,7 @@ struct xv_qp_attr;
  *	pair of type UD has no peer: it takes its port, P_Key and Q_Key from
  *	here and stays in INIT
  * @srq: shared receive queue to take receives from, or NULL
+ * @event_mask: which kinds of events are wanted: XV_EVENT_BIT(); 0: all
  */
 struct xv_qp_opts {
 	uint32_t size;
@@ -756,6 +777,7 @@ struct xv_qp_opts {
 	uint32_t pkey_index;
 	const struct xv_qp_attr *connect;
 	struct xv_srq *srq;
+	uint64_t event_mask;
 };
 
 /**
@@ -951,6 +973,118 @@ int xv_ah_query(struct xv_tx *tx, struct xv_ah *ah, struct xv_ah_info *info);
  * error or be lost.
  */
 int xv_ah_destroy(struct xv_tx *tx, struct xv_ah *ah);
+
+/**
+ * struct xv_mcast - membership of a queue pair in a multicast group
+ * @obj: common part
+ * @info: public: what the kernel said when it was made
+ * @reserved: 0
+ */
+struct xv_mcast {
+	struct xv_obj obj;
+	struct xv_mcast_info info;
+	uint64_t reserved[4];
+};
+
+/**
+ * struct xv_mcast_opts - what a membership shall be
+ * @size: bytes of this struct
+ * @join: enum xv_mcast_join; 0: %XV_MCAST_JOIN
+ * @qp: a queue pair of type UD
+ * @gid: the group; see xv_mcast_gid()
+ * @lid: LID of the group, InfiniBand link layer
+ * @sgid_index: entry of the port's GID table whose network interface joins
+ * @reserved: 0
+ */
+struct xv_mcast_opts {
+	uint32_t size;
+	uint32_t join;
+	struct xv_qp *qp;
+	uint8_t gid[16];
+	uint32_t lid;
+	uint32_t sgid_index;
+	uint64_t reserved;
+};
+
+struct sockaddr;
+
+/* Where a datagram for a multicast group goes, as &xv_send.remote_qpn. */
+#define XV_MCAST_QPN	0xffffffU
+
+/**
+ * xv_mcast_gid() - the GID of an IP multicast group
+ * @addr: the group, AF_INET or AF_INET6; the port is not used
+ * @gid: gets the GID, 16 bytes
+ *
+ * For the membership, and for an address handle (&xv_ah_opts.gid) by which to
+ * send there.
+ *
+ * Return: 0; -EINVAL if it is no multicast address; -EAFNOSUPPORT.
+ */
+int xv_mcast_gid(const struct sockaddr *addr, uint8_t *gid);
+
+/**
+ * xv_mcast_create() - enter a multicast group
+ * @tx: transaction or xv_now()
+ * @mcast: gets the membership
+ * @opts: what it shall be
+ *
+ * The queue pair can not be destroyed before the membership; one transaction
+ * may destroy both.
+ */
+int xv_mcast_create(struct xv_tx *tx, struct xv_mcast *mcast,
+		    const struct xv_mcast_opts *opts);
+
+/** xv_mcast_query() - ask a membership; as xv_pd_query() */
+int xv_mcast_query(struct xv_tx *tx, struct xv_mcast *mcast,
+		   struct xv_mcast_info *info);
+
+/** xv_mcast_destroy() - leave a multicast group; as xv_pd_destroy() */
+int xv_mcast_destroy(struct xv_tx *tx, struct xv_mcast *mcast);
+
+/**
+ * struct xv_subscription - events of the device and its ports
+ * @obj: common part
+ * @reserved: 0
+ */
+struct xv_subscription {
+	struct xv_obj obj;
+	uint64_t reserved[2];
+};
+
+/**
+ * struct xv_subscription_opts - what a subscription shall be
+ * @size: bytes of this struct
+ * @port: port of the device; 0: all
+ * @eventq: where its events go
+ * @cookie: 64 bits that its events carry
+ * @event_mask: which kinds of events are wanted: XV_EVENT_BIT(); 0: all
+ */
+struct xv_subscription_opts {
+	uint32_t size;
+	uint32_t port;
+	struct xv_eventq *eventq;
+	uint64_t cookie;
+	uint64_t event_mask;
+};
+
+/**
+ * xv_subscription_create() - be told of events of the device and its ports
+ * @tx: transaction or xv_now()
+ * @sub: gets the subscription
+ * @opts: what it shall be
+ */
+int xv_subscription_create(struct xv_tx *tx, struct xv_subscription *sub,
+			   const struct xv_subscription_opts *opts);
+
+/**
+ * xv_subscription_destroy() - be told no more
+ * @tx: transaction or xv_now()
+ * @sub: the subscription
+ *
+ * No read that starts afterwards gives an event of it.
+ */
+int xv_subscription_destroy(struct xv_tx *tx, struct xv_subscription *sub);
 
 /* ------------------------------------------------------------------------
  * Connections
@@ -1590,6 +1724,18 @@ int xv_wait(struct xv_cq *cq, unsigned int min_complete, int64_t timeout_ns);
  * Return: 0; the errors of %XV_IOC_ENTER.
  */
 int xv_arm(struct xv_cq *cq);
+
+/**
+ * xv_arm_solicited() - ask for one event when a solicited receive or an error
+ *	comes
+ * @cq: the completion queue, with an event queue
+ *
+ * It stands for completions that come after the call; look into the ring for
+ * those before. See %XV_ENTER_F_SOLICITED, with which xv_enter() can also wait.
+ *
+ * Return: 0; the errors of %XV_IOC_ENTER.
+ */
+int xv_arm_solicited(struct xv_cq *cq);
 
 /**
  * xv_poll() - take completions out of the ring

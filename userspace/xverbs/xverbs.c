@@ -11,14 +11,19 @@
 #include <errno.h>
 #include <getopt.h>
 #include <json.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xverbs.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static bool json;
 
@@ -308,6 +313,11 @@ static void print_line(struct xv_ctx *ctx, const struct xv_desc *d)
 		printf("reason %u: %s (%s)\n", d->id, d->name,
 		       strerrorname_np(d->max));
 		break;
+	case XV_DESC_REFUSED:
+		type = xv_object_name(ctx, d->object);
+		printf("not offered: %s: %s\n", type ? type : "unknown",
+		       d->name);
+		break;
 	}
 }
 
@@ -318,6 +328,7 @@ struct tree {
 	struct json_object *groups;
 	struct json_object *attrs;
 	struct json_object *reasons;
+	struct json_object *refused;
 };
 
 static struct json_object *named(struct json_object *list, const char *name,
@@ -370,6 +381,16 @@ static void add_line(struct xv_ctx *ctx, struct tree *t, const struct xv_desc *d
 		o = named(t->reasons, d->name, d->id);
 		put_num(o, "errno", d->max);
 		put_str(o, "errno_name", strerrorname_np(d->max));
+		break;
+	case XV_DESC_REFUSED:
+		o = json_object_new_object();
+		put_str(o, "name", d->name);
+		put_num(o, "object", d->object);
+		put_num(o, "method", d->method);
+		put_num(o, "group", d->group);
+		put_num(o, "attribute", d->id);
+		put_num(o, "values", d->max);
+		json_object_array_add(t->refused, o);
 		break;
 	}
 }
@@ -428,6 +449,7 @@ static int cmd_abi(int argc, char **argv)
 	put_num(root, "max_enter_qps", desc->max_enter_qps);
 	t.objects = put_list(root, "objects");
 	t.reasons = put_list(root, "reasons");
+	t.refused = put_list(root, "not_offered");
 	for (i = 0; (d = xv_describe_line(desc, i)); i++)
 		if (line_ok(d, &t))
 			add_line(ctx, &t, d);
@@ -618,6 +640,250 @@ static int cmd_status(int argc, char **argv)
 	return loaded && num ? 0 : 1;
 }
 
+/* ---- monitor ------------------------------------------------------------ */
+
+#define MAX_MONITORED	64
+
+struct monitored {
+	char name[64];
+	struct xv_ctx *ctx;
+	struct xv_eventq eq;
+	struct xv_subscription sub;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+/* Names for programs; those for people come from the library. */
+static const char *event_key(unsigned int type)
+{
+	static const struct {
+		unsigned int type;
+		const char *key;
+	} keys[] = {
+		{ XV_EV_DEVICE_REMOVED, "device_removed" },
+		{ XV_EV_DEVICE_FATAL, "device_fatal" },
+		{ XV_EV_PORT_ACTIVE, "port_active" },
+		{ XV_EV_PORT_ERROR, "port_error" },
+		{ XV_EV_LID_CHANGE, "lid_change" },
+		{ XV_EV_PKEY_CHANGE, "pkey_change" },
+		{ XV_EV_SM_CHANGE, "sm_change" },
+		{ XV_EV_CLIENT_REREGISTER, "client_reregister" },
+		{ XV_EV_GID_CHANGE, "gid_change" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].type == type)
+			return keys[i].key;
+	return "unknown";
+}
+
+static void print_event(const char *name, const struct xv_event *ev)
+{
+	struct json_object *o;
+
+	if (json) {
+		/* One line each, as they come. */
+		o = json_object_new_object();
+		put_str(o, "device", name);
+		put_str(o, "event", event_key(ev->type));
+		put_num(o, "type", ev->type);
+		put_num(o, "port", ev->data);
+		put_num(o, "count", ev->count);
+		printf("%s\n", json_object_to_json_string_ext(o,
+				JSON_C_TO_STRING_PLAIN));
+		json_object_put(o);
+	} else {
+		printf("%s: ", name);
+		if (ev->data)
+			printf("port %llu: ", (unsigned long long)ev->data);
+		printf("%s", xv_event_name(ev->type));
+		if (ev->count > 1)
+			printf(", %u times", ev->count);
+		printf("\n");
+	}
+	fflush(stdout);
+}
+
+static int watch(struct monitored *m, const char *name)
+{
+	struct xv_tx *tx;
+	int ret;
+
+	memset(m, 0, sizeof(*m));
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	ret = xv_open(name, 0, &m->ctx);
+	if (ret)
+		return ret;
+	ret = xv_txn_begin(m->ctx, 0, &tx);
+	if (ret)
+		goto err_close;
+	xv_eventq_create(tx, &m->eq);
+	xv_subscription_create(tx, &m->sub, XV_OPTS(xv_subscription_opts,
+						    .eventq = &m->eq));
+	ret = xv_txn_commit(tx, NULL);
+	xv_txn_free(tx);
+	if (!ret)
+		return 0;
+err_close:
+	xv_close(m->ctx);
+	return ret;
+}
+
+static void unwatch(struct monitored *m)
+{
+	xv_eventq_close(&m->eq);
+	xv_close(m->ctx);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+/*
+ * Until enough have come, the time is over, a signal comes, or no device is
+ * left. Returns how many came, or an errno.
+ */
+static int64_t print_events(struct monitored *m, unsigned int num,
+			    uint64_t count, int64_t timeout_ms)
+{
+	int64_t end = now_ms() + timeout_ms;
+	struct pollfd pfds[MAX_MONITORED];
+	unsigned int i, left = num;
+	struct xv_event ev;
+	int64_t seen = 0;
+	int ret;
+
+	for (i = 0; i < num; i++)
+		pfds[i] = (struct pollfd){ .fd = m[i].eq.fd, .events = POLLIN };
+	while (left && !interrupted && !(count && seen >= (int64_t)count)) {
+		int64_t ms = timeout_ms < 0 ? -1 : end - now_ms();
+
+		if (timeout_ms >= 0 && ms <= 0)
+			break;
+		ret = poll(pfds, num, ms > 1000000 ? 1000000 : (int)ms);
+		if (ret < 0 && errno != EINTR)
+			return -errno;
+		for (i = 0; ret > 0 && i < num; i++) {
+			if (!pfds[i].revents ||
+			    (count && seen >= (int64_t)count))
+				continue;
+			if (xv_event_read(&m[i].eq, &ev, 1) == 1) {
+				print_event(m[i].name, &ev);
+				seen++;
+				continue;
+			}
+			/* The last one was that of its removal. */
+			pfds[i].fd = -1;
+			left--;
+		}
+	}
+	return seen;
+}
+
+static bool number(const char *text, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return !*end && !errno && *out <= max;
+}
+
+static int monitor_devices(const char *name, uint64_t count, int64_t timeout_ms)
+{
+	static struct monitored m[MAX_MONITORED];
+	struct sigaction act = { .sa_handler = on_signal };
+	struct xv_device *devs;
+	unsigned int num, i, n = 0;
+	int64_t seen;
+	int ret;
+
+	ret = xv_device_list(&devs, &num);
+	if (ret)
+		return fail("list of devices", ret);
+	for (i = 0; !ret && i < num && n < MAX_MONITORED; i++) {
+		if (name && strcmp(name, devs[i].name))
+			continue;
+		ret = watch(&m[n], devs[i].name);
+		if (ret)
+			fail_open(devs[i].name, ret);
+		else
+			n++;
+	}
+	xv_device_list_free(devs);
+	if (!ret && !n) {
+		fail_open(name, -ENODEV);
+		ret = -ENODEV;
+	}
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	seen = ret ? 0 : print_events(m, n, count, timeout_ms);
+	for (i = 0; i < n; i++)
+		unwatch(&m[i]);
+	if (ret)
+		return 1;
+	if (seen < 0)
+		return fail("poll", seen);
+	return count && seen < (int64_t)count;
+}
+
+static int cmd_monitor(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "count", required_argument, NULL, 'c' },
+		{ "timeout", required_argument, NULL, 't' },
+		{ "json", no_argument, NULL, 'j' },
+		{}
+	};
+	uint64_t count = 0, seconds = 0;
+	bool timed = false;
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "c:t:j", options, NULL)) >= 0) {
+		switch (c) {
+		case 'c':
+			if (number(optarg, INT64_MAX, &count) && count)
+				break;
+			fprintf(stderr, "xverbs: no count of events: %s\n",
+				optarg);
+			return 2;
+		case 't':
+			timed = true;
+			if (number(optarg, INT32_MAX, &seconds))
+				break;
+			fprintf(stderr, "xverbs: no number of seconds: %s\n",
+				optarg);
+			return 2;
+		case 'j':
+			json = true;
+			break;
+		default:
+			print_usage(stderr);
+			return 2;
+		}
+	}
+	if (argc - optind > 1) {
+		print_usage(stderr);
+		return 2;
+	}
+	return monitor_devices(argv[optind], count,
+			       timed ? (int64_t)seconds * 1000 : -1);
+}
+
 /* ---- the command line --------------------------------------------------- */
 
 static const struct command {
@@ -633,9 +899,10 @@ static const struct command {
 	{ "obj", "[PID]", "open files and the objects of each", 1, cmd_obj },
 	{ "abi", "[DEVICE]", "objects, methods, attributes and reasons", 1,
 	  cmd_abi },
+	{ "monitor", "[DEVICE]", "events as they come; -c COUNT, -t SECONDS end it",
+	  6, cmd_monitor },
 };
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define NUM_COMMANDS	ARRAY_SIZE(commands)
 
 static void print_usage(FILE *out)

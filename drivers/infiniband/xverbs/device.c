@@ -54,13 +54,16 @@ static const struct xv_type *const xv_types[] = {
 	&xv_type_srq,
 	&xv_type_listener,
 	&xv_type_conn,
+	&xv_type_mcast,
+	&xv_type_subscription,
 };
 
 const struct xv_spec xv_spec = {
 	.types = xv_types, .num_types = ARRAY_SIZE(xv_types),
+	.refused = xv_refused, .num_refused = XV_NUM_REFUSED,
 };
 
-static_assert(XV_OBJ_CONN < XV_NUM_TYPES);
+static_assert(XV_OBJ_SUBSCRIPTION < XV_NUM_TYPES);
 static_assert(sizeof_field(struct xv_device_info, objects) ==
 	      sizeof_field(struct xv_file, counts));
 
@@ -334,6 +337,7 @@ static void xv_ib_event(struct ib_event_handler *handler, struct ib_event *event
 
 	if (event->event == IB_EVENT_GID_CHANGE)
 		xv_mac_drop(&dev->macs);
+	xv_subscriptions_raise(dev, event);
 }
 
 static struct ib_client xv_client;
@@ -359,6 +363,8 @@ static int xv_add_one(struct ib_device *ibdev)
 	mutex_init(&dev->files_lock);
 	INIT_LIST_HEAD(&dev->files);
 	INIT_LIST_HEAD(&dev->link);
+	mutex_init(&dev->subs_lock);
+	INIT_LIST_HEAD(&dev->subs);
 	xv_mac_init(&dev->macs);
 	atomic_inc(&xv_num_devs);
 	device_initialize(&dev->dev);

@@ -30,7 +30,9 @@
  * @num_zombies: objects which the driver has refused to destroy
  * @num_leaked: those given up at removal
  * @macs: link addresses of remote GIDs
- * @events: for changes of GIDs
+ * @events: what the core tells of the device and its ports
+ * @subs_lock: protects @subs
+ * @subs: subscriptions of all files, struct xv_subscription
  * @debugfs: its directory
  */
 struct xv_dev {
@@ -48,6 +50,8 @@ struct xv_dev {
 	atomic_t num_leaked;
 	struct xv_mac_cache macs;
 	struct ib_event_handler events;
+	struct mutex subs_lock;	/* innermost but for xv_eventq.lock */
+	struct list_head subs;
 	struct dentry *debugfs;
 };
 

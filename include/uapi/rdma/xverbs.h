@@ -238,6 +238,10 @@ struct xv_error {
  * @XV_R_NO_ADDR: EADDRNOTAVAIL: not an address of this device
  * @XV_R_NO_REQUEST: ENOENT: no such connection request; the peer may have
  *	given up
+ * @XV_R_NOT_OFFERED: EOPNOTSUPP: known, and not offered by xverbs on any device;
+ *	see %XV_DESC_REFUSED
+ * @XV_R_ATTACHED: EINVAL: the queue pair is in that multicast group already; the
+ *	record names the membership
  */
 enum xv_reason {
 	XV_R_NONE			= 0,
@@ -287,6 +291,8 @@ enum xv_reason {
 	XV_R_ADDR_IN_USE		= 44,
 	XV_R_NO_ADDR			= 45,
 	XV_R_NO_REQUEST			= 46,
+	XV_R_NOT_OFFERED		= 47,
+	XV_R_ATTACHED			= 48,
 };
 
 /**
@@ -301,6 +307,9 @@ enum xv_reason {
  * @XV_OBJ_SRQ: shared receive queue, which several queue pairs take from
  * @XV_OBJ_LISTENER: waits for connection requests at an address
  * @XV_OBJ_CONN: a connection, which a QP is part of
+ * @XV_OBJ_MCAST: membership of a queue pair in a multicast group
+ * @XV_OBJ_SUBSCRIPTION: what makes events of the device and its ports come to an
+ *	event queue
  */
 enum xv_object {
 	XV_OBJ_DEVICE			= 1,
@@ -311,17 +320,19 @@ enum xv_object {
 	XV_OBJ_QP			= 6,
 	XV_OBJ_AH			= 7,
 	XV_OBJ_SRQ			= 8,
-	XV_OBJ_LISTENER			= 10,
-	XV_OBJ_CONN			= 11,
+	XV_OBJ_LISTENER			= 9,
+	XV_OBJ_CONN			= 10,
+	XV_OBJ_MCAST			= 11,
+	XV_OBJ_SUBSCRIPTION		= 12,
 };
 
 /**
  * enum xv_method - methods of objects
- * @XV_M_CREATE: make an object (eventq, pd, mr, cq, qp, ah, srq)
- * @XV_M_DESTROY: destroy it (all of these; but an eventq goes by close(2)). All
+ * @XV_M_CREATE: make an object (all but device)
+ * @XV_M_DESTROY: destroy it (all but device; an eventq goes by close(2)). All
  *	dependents must be destroyed in the same transaction or earlier
- * @XV_M_QUERY: ask an object (device, pd, mr, cq, qp, ah, srq)
- * @XV_M_MODIFY: change state or attributes (qp, srq)
+ * @XV_M_QUERY: ask an object (all but eventq and subscription)
+ * @XV_M_MODIFY: change state or attributes (cq, qp, srq)
  * @XV_M_DESCRIBE: the tables of this kernel (device)
  * @XV_M_QUERY_PORT: a port of the device (device)
  * @XV_M_QUERY_GID: an entry of a port's GID table (device)
@@ -343,10 +354,10 @@ enum xv_method {
 	XV_M_QUERY_GID			= 7,
 	XV_M_CONNECT			= 8,
 	XV_M_POST_RECV			= 9,
-	XV_M_WATCH_ROOM			= 14,
-	XV_M_QUERY_REQUEST		= 15,
-	XV_M_REJECT			= 16,
-	XV_M_DISCONNECT			= 17,
+	XV_M_WATCH_ROOM			= 10,
+	XV_M_QUERY_REQUEST		= 11,
+	XV_M_REJECT			= 12,
+	XV_M_DISCONNECT			= 13,
 };
 
 /*
@@ -359,6 +370,7 @@ enum xv_method {
  *	pd.create			object
  *	mr.create			object [access] params [result]
  *	cq.create			object [events] caps result
+ *	cq.modify			object params
  *	qp.create			object [events] caps [access] [address]
  *					[path] [params] result
  *	qp.modify			object [access] [address] [path] params
@@ -375,6 +387,8 @@ enum xv_method {
  *	conn.create			object events [path] [params] and one of
  *					address, request
  *	conn.disconnect			object
+ *	mcast.create			object address [path] [params] [result]
+ *	subscription.create		object events [params]
  *	*.query				object result
  *	*.destroy			object
  *
@@ -418,9 +432,10 @@ enum xv_group {
  * @XV_OBJECT_SEND_CQ: completion queue of the sends (qp)
  * @XV_OBJECT_RECV_CQ: completion queue of the receives (qp); absent: the same
  * @XV_OBJECT_SRQ: shared receive queue (qp); absent: none
- * @XV_OBJECT_QP: queue pair (conn); of type RC, in INIT. It may be made in the
- *	same call. As long as the connection exists its states are the
- *	connection's: qp.modify and qp.connect answer EBUSY
+ * @XV_OBJECT_QP: queue pair (conn, mcast). Of a conn: of type RC, in INIT; it may
+ *	be made in the same call. As long as the connection exists its states are
+ *	the connection's: qp.modify and qp.connect answer EBUSY. Of an mcast: of
+ *	type UD
  */
 enum xv_attr_object {
 	XV_OBJECT_HANDLE		= 1,
@@ -435,10 +450,14 @@ enum xv_attr_object {
  * enum xv_attr_events - group events
  * @XV_EVENTS_QUEUE: file descriptor of an event queue of this file
  * @XV_EVENTS_COOKIE: 64 bits that every event of the object carries; default 0
+ * @XV_EVENTS_MASK: which kinds of events are wanted, bit n for the enum
+ *	xv_event_type n; default: all. Bits of kinds which the object does not
+ *	raise have no effect
  */
 enum xv_attr_events {
 	XV_EVENTS_QUEUE			= 1,
 	XV_EVENTS_COOKIE		= 2,
+	XV_EVENTS_MASK			= 3,
 };
 
 /**
@@ -482,6 +501,8 @@ enum xv_attr_caps {
 #define XV_ACCESS_REMOTE_READ		(1U << 2)
 #define XV_ACCESS_REMOTE_ATOMIC		(1U << 3)
 #define XV_ACCESS_RELAXED_ORDERING	(1U << 4) /* memory regions; a hint */
+#define XV_ACCESS_ON_DEMAND		(1U << 5) /* not offered: paging on demand */
+#define XV_ACCESS_MW_BIND		(1U << 6) /* not offered: memory windows */
 
 /**
  * enum xv_attr_access - group access
@@ -495,8 +516,10 @@ enum xv_attr_access {
 /**
  * enum xv_attr_address - group address: the other side
  * @XV_ADDRESS_QPN: its QP number, 1 to 0xffffff (qp)
- * @XV_ADDRESS_GID: its GID, 16 bytes in network order
- * @XV_ADDRESS_LID: its LID, InfiniBand link layer only; default 0
+ * @XV_ADDRESS_GID: its GID, 16 bytes in network order; of a multicast group
+ *	(mcast) ff00::/8, or an IPv4 group as ::ffff:a.b.c.d
+ * @XV_ADDRESS_LID: its LID, InfiniBand link layer only; default 0; of a
+ *	multicast group 0xc000 to 0xfffe
  * @XV_ADDRESS_PSN: first packet sequence number that it sends, 24 bits (qp)
  * @XV_ADDRESS_DST: struct sockaddr_in or sockaddr_in6 to connect to (conn);
  *	link-local addresses with their scope
@@ -568,11 +591,15 @@ enum xv_attr_path {
  * @XV_QPT_UD: unreliable datagram: sends of at most one MTU (longer ones are
  *	refused) to any address handle; each receive begins with 40 bytes for
  *	the GRH
+ * @XV_QPT_XRC_INI: not offered
+ * @XV_QPT_XRC_TGT: not offered
  */
 enum xv_qp_type {
 	XV_QPT_RC			= 1,
 	XV_QPT_UC			= 2,
 	XV_QPT_UD			= 3,
+	XV_QPT_XRC_INI			= 4,
+	XV_QPT_XRC_TGT			= 5,
 };
 
 /**
@@ -582,6 +609,7 @@ enum xv_qp_type {
  * @XV_QPS_RTR: ready to receive; sends still wait in the ring, in order
  * @XV_QPS_RTS: ready to send
  * @XV_QPS_ERR: failed; everything outstanding completes as flushed
+ * @XV_QPS_SQD: not offered: send queue drained
  */
 enum xv_qp_state {
 	XV_QPS_RESET			= 1,
@@ -589,6 +617,21 @@ enum xv_qp_state {
 	XV_QPS_RTR			= 3,
 	XV_QPS_RTS			= 4,
 	XV_QPS_ERR			= 5,
+	XV_QPS_SQD			= 6,
+};
+
+/**
+ * enum xv_mcast_join - what a membership comprises, attribute %XV_PARAMS_JOIN
+ * @XV_MCAST_JOIN: the network delivers to the port, and the device to the queue
+ *	pair. On Ethernet with RoCE v2 the network interface of the GID joins
+ *	the IP group (IGMP, MLD), as a socket would; it must be of the caller's
+ *	network namespace. On an InfiniBand link layer the subnet manager would
+ *	have to be asked: EOPNOTSUPP
+ * @XV_MCAST_ATTACH: the second half alone: somebody else sees to the first
+ */
+enum xv_mcast_join {
+	XV_MCAST_JOIN			= 1,
+	XV_MCAST_ATTACH			= 2,
 };
 
 /**
@@ -600,7 +643,7 @@ enum xv_qp_state {
  * @XV_PARAMS_QP_TYPE: enum xv_qp_type; default %XV_QPT_RC
  * @XV_PARAMS_SQ_SIG_ALL: 1: every send completes, whatever its flags; default 0
  * @XV_PARAMS_STATE: enum xv_qp_state, the state to go to
- * @XV_PARAMS_PORT: port of the device, from 1
+ * @XV_PARAMS_PORT: port of the device, from 1; of a subscription: default all
  * @XV_PARAMS_INDEX: index into a table of the port
  * @XV_PARAMS_RECVS: array of struct xv_recv, the first receives of a QP or SRQ
  * @XV_PARAMS_WC: struct xv_ah_wc: answer the sender of this datagram; of the
@@ -620,6 +663,12 @@ enum xv_qp_state {
  *	%XV_MAX_BACKLOG; default %XV_BACKLOG. Further peers are refused
  * @XV_PARAMS_SLOTS: free send slots to wait for, at most the depth; 0: cancel
  * @XV_PARAMS_COOKIE: 64 bits that the event carries; default 0
+ * @XV_PARAMS_CQ_COUNT: notify after so many completions, 0 to 65535 (cq.modify)
+ * @XV_PARAMS_CQ_PERIOD: or after so many microseconds, 0 to 65535; 0 and 0: at
+ *	once
+ * @XV_PARAMS_JOIN: enum xv_mcast_join; default %XV_MCAST_JOIN
+ * @XV_PARAMS_DMABUF_FD: not offered: memory region of a dmabuf
+ * @XV_PARAMS_MIG_STATE: not offered: automatic path migration
  */
 enum xv_attr_params {
 	XV_PARAMS_ADDR			= 1,
@@ -633,12 +682,17 @@ enum xv_attr_params {
 	XV_PARAMS_RECVS			= 9,
 	XV_PARAMS_WC			= 10,
 	XV_PARAMS_LIMIT			= 11,
-	XV_PARAMS_PRIVATE_DATA		= 15,
-	XV_PARAMS_ESTABLISH_MS		= 16,
-	XV_PARAMS_REUSE			= 17,
-	XV_PARAMS_BACKLOG		= 18,
-	XV_PARAMS_SLOTS			= 19,
-	XV_PARAMS_COOKIE		= 20,
+	XV_PARAMS_PRIVATE_DATA		= 12,
+	XV_PARAMS_ESTABLISH_MS		= 13,
+	XV_PARAMS_REUSE			= 14,
+	XV_PARAMS_BACKLOG		= 15,
+	XV_PARAMS_SLOTS			= 16,
+	XV_PARAMS_COOKIE		= 17,
+	XV_PARAMS_CQ_COUNT		= 18,
+	XV_PARAMS_CQ_PERIOD		= 19,
+	XV_PARAMS_JOIN			= 20,
+	XV_PARAMS_DMABUF_FD		= 21,
+	XV_PARAMS_MIG_STATE		= 22,
 };
 
 /**
@@ -656,7 +710,8 @@ enum xv_attr_request {
  * @XV_RESULT_INFO: output buffer for the struct that the method documents:
  *	struct xv_device_info, xv_port_info, xv_gid_info, xv_describe,
  *	xv_pd_info, xv_mr_info, xv_cq_info, xv_qp_info, xv_ah_info,
- *	xv_srq_info, xv_listener_info, xv_request_info, xv_conn_info
+ *	xv_srq_info, xv_listener_info, xv_request_info, xv_conn_info,
+ *	xv_mcast_info
  */
 enum xv_attr_result {
 	XV_RESULT_INFO			= 1,
@@ -1054,6 +1109,26 @@ struct xv_conn_info {
 	__u8 private_data[XV_PRIVATE_ACCEPT];
 };
 
+/**
+ * struct xv_mcast_info - result of mcast.create and mcast.query
+ * @gid: the group, network order
+ * @qp: handle of the queue pair
+ * @join: enum xv_mcast_join
+ * @port: port of the device
+ * @lid: LID of the group, InfiniBand link layer
+ * @sgid_index: entry of the port's GID table
+ * @netdev_index: index of the network interface that has joined, 0 if none
+ */
+struct xv_mcast_info {
+	__u8 gid[16];
+	__u32 qp;
+	__u32 join;
+	__u32 port;
+	__u32 lid;
+	__u32 sgid_index;
+	__u32 netdev_index;
+};
+
 /* ------------------------------------------------------------------------
  * device.describe
  */
@@ -1109,6 +1184,7 @@ enum xv_class {
 #define XV_DESC_GROUP		3
 #define XV_DESC_ATTR		4
 #define XV_DESC_REASON		5	/* id: enum xv_reason, max: its errno */
+#define XV_DESC_REFUSED		6	/* known, and not offered; see below */
 
 /* Flags of struct xv_desc. */
 #define XV_DESC_F_REQUIRED	(1U << 0) /* group or attribute must be there */
@@ -1133,7 +1209,11 @@ enum xv_class {
  * @name: name, with a terminating 0
  *
  * The lines are a tree in depth-first order: an object, its methods, their
- * groups, their attributes. The reasons stand at the end.
+ * groups, their attributes. Behind it stand the reasons. At the end stands what
+ * answers EOPNOTSUPP with %XV_R_NOT_OFFERED on any device, as %XV_DESC_REFUSED:
+ * a method (@group is 0), an attribute (@max is 0), or values of one, @max being
+ * a mask with bit v set for the value v (of flags: these flags). If @method is 0
+ * they are values of &xv_send.opcode.
  */
 struct xv_desc {
 	__u16 what;
@@ -1204,6 +1284,9 @@ struct xv_sge {
  * @XV_WR_ATOMIC_CMP_AND_SWP: 8 byte compare and swap; the one piece, 8 bytes
  *	that need local write, gets the old value
  * @XV_WR_ATOMIC_FETCH_AND_ADD: 8 byte add; likewise
+ * @XV_WR_FLUSH: not offered
+ * @XV_WR_ATOMIC_WRITE: not offered
+ * @XV_WR_BIND_MW: not offered
  */
 enum xv_opcode {
 	XV_WR_SEND			= 1,
@@ -1213,12 +1296,15 @@ enum xv_opcode {
 	XV_WR_RDMA_READ			= 5,
 	XV_WR_ATOMIC_CMP_AND_SWP	= 6,
 	XV_WR_ATOMIC_FETCH_AND_ADD	= 7,
+	XV_WR_FLUSH			= 8,
+	XV_WR_ATOMIC_WRITE		= 9,
+	XV_WR_BIND_MW			= 10,
 };
 
 /* Flags of struct xv_send. */
 #define XV_SEND_SIGNALED	(1U << 0) /* complete when done, not only on error */
 #define XV_SEND_FENCE		(1U << 1) /* wait for earlier reads and atomics */
-#define XV_SEND_SOLICITED	(1U << 2) /* mark the receive completion */
+#define XV_SEND_SOLICITED	(1U << 2) /* see XV_ENTER_F_SOLICITED of the peer */
 #define XV_SEND_INLINE		(1U << 3) /* the data lies in the entry */
 
 /**
@@ -1235,7 +1321,8 @@ enum xv_opcode {
  * @compare_add: value to compare with, or to add
  * @swap: value to swap in
  * @ah: UD: handle of the destination, of the same PD and port; else 0
- * @remote_qpn: UD: QP number there, 24 bits; else 0
+ * @remote_qpn: UD: QP number there, 24 bits; 0xffffff for a multicast group;
+ *	else 0
  * @remote_qkey: UD: its Q_Key; with the highest bit set the Q_Key of the
  *	sending queue pair is sent instead; else 0
  * @reserved: must be 0
@@ -1458,6 +1545,7 @@ struct xv_enter_qp {
 
 /* Flags of struct xv_enter. */
 #define XV_ENTER_F_ARM		(1U << 0)
+#define XV_ENTER_F_SOLICITED	(1U << 1)
 
 /**
  * struct xv_enter - argument of %XV_IOC_ENTER: submit, then reap, then wait
@@ -1481,6 +1569,17 @@ struct xv_enter_qp {
  *
  * %XV_ENTER_F_ARM asks for one %XV_EV_COMPLETION on the event queue of the CQ:
  * at once if its ring is not empty, else when a completion arrives.
+ *
+ * With %XV_ENTER_F_SOLICITED the CQ is watched only for receives whose sender
+ * has set %XV_SEND_SOLICITED, and for errors. With %XV_ENTER_F_ARM: the event
+ * comes when one arrives after the call; what lies in the ring by then is told
+ * by @num_complete alone. When waiting: others do not wake the call, and are
+ * counted when it wakes. Both may be woken by others if somebody else watches
+ * the CQ for any completion at the same time, or did before and none has come
+ * since, or if a queue pair that is attached has failed; and a wait by all of
+ * them if no receives are attached. That a queue pair fails by itself while
+ * receives are attached is noticed if the driver tells it as the InfiniBand
+ * specification has it; rxe may keep it until something else comes.
  *
  * Return: 0 if anything was done: an entry taken, a completion in the ring, or
  * nothing asked for; so after a wait look at @num_complete. Otherwise the error
@@ -1529,6 +1628,21 @@ struct xv_enter {
  * @XV_EV_DISCONNECTED: of a connection: it has ended, and everything that was
  *	outstanding has completed; data: 0 if conn.disconnect was called, else
  *	the positive errno that told why
+ * @XV_EV_QP_SQ_DRAINED: the send queue has drained; raised by no driver, as there
+ *	is no SQD
+ * @XV_EV_QP_PATH_MIGRATED: the QP uses its other path
+ * @XV_EV_QP_PATH_ERROR: the QP could not change to its other path
+ * @XV_EV_DEVICE_FATAL: the device has failed
+ * @XV_EV_PORT_ACTIVE: the port is active; as those that follow: &xv_event.data
+ *	is the number of the port
+ * @XV_EV_PORT_ERROR: the port is down
+ * @XV_EV_LID_CHANGE: the port's LID has changed
+ * @XV_EV_PKEY_CHANGE: the port's P_Key table has changed
+ * @XV_EV_SM_CHANGE: the port's subnet manager has changed
+ * @XV_EV_CLIENT_REREGISTER: the subnet manager wants all memberships anew
+ * @XV_EV_GID_CHANGE: the port's GID table has changed: an address came or went
+ *
+ * Those of the device and its ports come to those who have a subscription.
  */
 enum xv_event_type {
 	XV_EV_COMPLETION		= 1,
@@ -1541,11 +1655,22 @@ enum xv_event_type {
 	XV_EV_QP_LAST_WQE		= 8,
 	XV_EV_SRQ_LIMIT			= 9,
 	XV_EV_SRQ_ERROR			= 10,
-	XV_EV_ROOM			= 20,
-	XV_EV_CONNECT_REQUEST		= 21,
-	XV_EV_ESTABLISHED		= 22,
-	XV_EV_CONNECT_FAILED		= 23,
-	XV_EV_DISCONNECTED		= 24,
+	XV_EV_ROOM			= 11,
+	XV_EV_CONNECT_REQUEST		= 12,
+	XV_EV_ESTABLISHED		= 13,
+	XV_EV_CONNECT_FAILED		= 14,
+	XV_EV_DISCONNECTED		= 15,
+	XV_EV_QP_SQ_DRAINED		= 16,
+	XV_EV_QP_PATH_MIGRATED		= 17,
+	XV_EV_QP_PATH_ERROR		= 18,
+	XV_EV_DEVICE_FATAL		= 19,
+	XV_EV_PORT_ACTIVE		= 20,
+	XV_EV_PORT_ERROR		= 21,
+	XV_EV_LID_CHANGE		= 22,
+	XV_EV_PKEY_CHANGE		= 23,
+	XV_EV_SM_CHANGE			= 24,
+	XV_EV_CLIENT_REREGISTER		= 25,
+	XV_EV_GID_CHANGE		= 26,
 };
 
 /**

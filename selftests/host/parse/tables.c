@@ -107,4 +107,21 @@ static const struct xv_type *const types[] = {
 	&device_type, &pd_type, &qp_type,
 };
 
-const struct xv_spec test_spec = { ARRAY_SIZE(types), types };
+/* Known and not offered. */
+static const struct xv_refused refused[] = {
+	{ .object = XV_OBJ_PD, .method = XV_M_CONNECT, .name = "method" },
+	{ .object = XV_OBJ_QP, .method = XV_M_CREATE, .group = G_CAPS,
+	  .attr = A_REFUSED, .name = "attribute" },
+	{ .object = XV_OBJ_QP, .method = XV_M_MODIFY, .group = G_CAPS,
+	  .attr = A_U32, .name = "attribute of a group" },
+	{ .object = XV_OBJ_QP, .method = XV_M_CREATE, .group = G_ACCESS,
+	  .attr = A_BITS, .values = 0x20, .name = "flag" },
+	{ .object = XV_OBJ_QP, .method = XV_M_CREATE, .group = G_ACCESS,
+	  .attr = A_BITS, .values = 0x40, .name = "another flag" },
+	{ .object = XV_OBJ_QP, .method = XV_M_CREATE, .group = G_OTHER,
+	  .attr = A_ENUM, .values = 1ULL << 4 | 1ULL << 63, .name = "values" },
+	{ .object = XV_OBJ_QP, .values = 1ULL << 3, .name = "opcode" },
+};
+
+const struct xv_spec test_spec = { ARRAY_SIZE(types), types, refused,
+				   ARRAY_SIZE(refused) };

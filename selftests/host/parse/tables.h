@@ -15,6 +15,7 @@
 #define A_U32		1	/* 1..1024, required */
 #define A_U32_OPT	2	/* 0..10 */
 #define A_U64		3	/* 5..2^40 */
+#define A_REFUSED	77	/* known and not offered */
 #define G_ACCESS	XV_GRP_ACCESS
 #define A_BITS		1	/* 0xf */
 #define G_ONE		XV_GRP_ADDRESS	/* exactly one of these two */

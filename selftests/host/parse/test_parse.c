@@ -274,6 +274,41 @@ static const struct test_case cases[] = {
 	{ "op: method of another object", { PD, OP(XV_OBJ_PD, XV_M_MODIFY) },
 	  .reason = XV_R_UNKNOWN_METHOD, .op = 1 },
 
+	/* what is known and not offered */
+	{ "refused: method", { OP(XV_OBJ_PD, XV_M_CONNECT) },
+	  .reason = XV_R_NOT_OFFERED },
+	{ "refused: attribute", { QP, ONE, A(G_CAPS, A_REFUSED, 4, 0) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_CAPS, .attr = A_REFUSED },
+	{ "refused: attribute, marked optional", { QP, ONE,
+	  AF(G_CAPS, A_REFUSED, 4, XV_ATTR_F_OPTIONAL, 0) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_CAPS, .attr = A_REFUSED },
+	{ "refused: attribute of a group that is not there", {
+	  OP(XV_OBJ_QP, XV_M_MODIFY), H(A_HANDLE, 9), A(G_CAPS, A_U32, 4, 1) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_CAPS, .attr = A_U32 },
+	{ "refused: another attribute of that group", {
+	  OP(XV_OBJ_QP, XV_M_MODIFY), H(A_HANDLE, 9), A(G_CAPS, A_U64, 4, 1) },
+	  .reason = XV_R_UNKNOWN_GROUP, .group = G_CAPS, .attr = A_U64 },
+	{ "refused: flag", { QP, ONE, A(G_ACCESS, A_BITS, 4, 0x21) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_ACCESS, .attr = A_BITS },
+	{ "refused: two flags of two lines", { QP, ONE,
+	  A(G_ACCESS, A_BITS, 4, 0x60) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_ACCESS, .attr = A_BITS },
+	{ "refused: a flag, and one that is unknown", { QP, ONE,
+	  A(G_ACCESS, A_BITS, 4, 0x30) }, .reason = XV_R_FLAGS,
+	  .group = G_ACCESS, .attr = A_BITS, .detail = 0xf },
+	{ "refused: value", { QP, A(G_OTHER, A_ENUM, 4, 4) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_OTHER, .attr = A_ENUM },
+	{ "refused: value 63", { QP, A(G_OTHER, A_ENUM, 4, 63) },
+	  .reason = XV_R_NOT_OFFERED, .group = G_OTHER, .attr = A_ENUM },
+	{ "refused: value 64 is none", { QP, A(G_OTHER, A_ENUM, 4, 64) },
+	  .reason = XV_R_RANGE, .group = G_OTHER, .attr = A_ENUM,
+	  .detail = 0x26 },
+	{ "refused: value 68 is not value 4", { QP, A(G_OTHER, A_ENUM, 4, 68) },
+	  .reason = XV_R_RANGE, .group = G_OTHER, .attr = A_ENUM,
+	  .detail = 0x26 },
+	{ "refused: an opcode is no method", { OP(XV_OBJ_QP, 0) },
+	  .reason = XV_R_UNKNOWN_METHOD },
+
 	/* classes */
 	{ "class: modify before something", { OP(XV_OBJ_QP, XV_M_MODIFY),
 	  H(A_HANDLE, 9), PD }, .reason = XV_R_CLASS },
@@ -656,6 +691,8 @@ static void reason_errnos(void **state)
 		[XV_R_ADDR_IN_USE] = EADDRINUSE,
 		[XV_R_NO_ADDR] = EADDRNOTAVAIL,
 		[XV_R_NO_REQUEST] = ENOENT,
+		[XV_R_NOT_OFFERED] = EOPNOTSUPP,
+		[XV_R_ATTACHED] = EINVAL,
 	};
 	u32 i;
 
@@ -670,7 +707,7 @@ static void reason_errnos(void **state)
 static void describe(void **state)
 {
 	struct xv_desc *lines;
-	u32 n, i, objects = 0, reasons = 0, attrs = 0;
+	u32 n, i, objects = 0, reasons = 0, attrs = 0, refused = 0;
 
 	(void)state;
 	n = xv_spec_describe(&test_spec, NULL, 0);
@@ -701,6 +738,13 @@ static void describe(void **state)
 			reasons++;
 			assert_int_equal(d->id, reasons);
 			assert_int_equal(d->max, xv_reason_errno(reasons));
+			assert_int_equal(refused, 0);
+			break;
+		case XV_DESC_REFUSED:
+			refused++;
+			assert_true(xv_spec_refuses(&test_spec, d->object,
+						    d->method, d->group, d->id,
+						    d->max));
 			break;
 		}
 		if (d->what == XV_DESC_ATTR && d->object == XV_OBJ_QP &&
@@ -714,7 +758,8 @@ static void describe(void **state)
 		}
 	}
 	assert_int_equal(objects, 3);
-	assert_int_equal(reasons, XV_R_NO_REQUEST);
+	assert_int_equal(reasons, XV_R_ATTACHED);
+	assert_int_equal(refused, test_spec.num_refused);
 	/* device 4, pd 1 1 2, qp 13 1 2 2 4 */
 	assert_int_equal(attrs, 4 + 4 + 13 + 1 + 2 + 2 + 4);
 	free(lines);

@@ -20,6 +20,8 @@ static const struct xv_attr_spec events_attrs[] = {
 	  .type = XV_OBJ_EVENTQ, .required = true },
 	{ .id = XV_EVENTS_COOKIE, .name = "cookie", .kind = XV_K_U64,
 	  .max = U64_MAX },
+	{ .id = XV_EVENTS_MASK, .name = "mask", .kind = XV_K_U64,
+	  .max = U64_MAX },
 };
 
 /* The group that every object which raises events takes at its creation. */
@@ -59,6 +61,7 @@ void xv_evsource_init(struct xv_evsource *src, const struct xv_opx *op,
 	src->num = num;
 	src->nodes = nodes;
 	src->cookie = xv_value(op, XV_GRP_EVENTS, XV_EVENTS_COOKIE, 0);
+	src->mask = xv_value(op, XV_GRP_EVENTS, XV_EVENTS_MASK, U64_MAX);
 	for (i = 0; i < num; i++) {
 		INIT_LIST_HEAD(&nodes[i].link);
 		nodes[i].source = src;
@@ -95,13 +98,19 @@ static void raise_node(struct xv_evnode *node, u64 cookie, u64 data)
 		queue_node(src->q, node);
 }
 
+/* Has the user asked for that kind? */
+static bool wanted(const struct xv_evsource *src, u16 type)
+{
+	return src->mask >> type & 1;
+}
+
 static void raise(struct xv_evsource *src, u16 type, u64 cookie, u64 data)
 {
 	struct xv_eventq *q = src->q;
 	unsigned long flags;
 	u32 i;
 
-	if (!q)
+	if (!q || !wanted(src, type))
 		return;
 	spin_lock_irqsave(&q->lock, flags);
 	for (i = 0; i < src->num; i++) {
@@ -164,7 +173,7 @@ void xv_event_raise_node(struct xv_evnode *node, u64 data)
 	struct xv_evsource *src = node->source;
 	unsigned long flags;
 
-	if (!src->q)
+	if (!src->q || !wanted(src, node->type))
 		return;
 	spin_lock_irqsave(&src->q->lock, flags);
 	raise_node(node, src->cookie, data);
@@ -274,6 +283,7 @@ static ssize_t read_one(struct xv_eventq *q, char __user *buf)
 		ev.object = node->source->obj->type->id;
 		ev.handle = node->source->obj->handle;
 		ev.count = node->count;
+		ev.data = node->data;
 	} else if (q->removed && !q->told) {
 		ev.type = XV_EV_DEVICE_REMOVED;
 		ev.object = XV_OBJ_DEVICE;

@@ -66,6 +66,7 @@ struct xv_evnode {
  * @q: the queue, its memory held; NULL if the object has none
  * @obj: the object
  * @cookie: the user's cookie
+ * @mask: kinds of events that the user wants, by enum xv_event_type
  * @muted: the object is not published yet: events wait in their nodes
  * @stopped: the object was unpublished: no more events
  * @num: number of @nodes
@@ -75,6 +76,7 @@ struct xv_evsource {
 	struct xv_eventq *q;
 	struct xv_uobj *obj;
 	u64 cookie;
+	u64 mask;
 	bool muted;
 	bool stopped;
 	u32 num;

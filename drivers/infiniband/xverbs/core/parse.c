@@ -91,6 +91,14 @@ static int parse_header(const void *msg, u32 len, struct xv_txn *txn,
 	return 0;
 }
 
+/* The reason, unless this is something that is known and not offered. */
+static u16 refused(const struct xv_spec *spec, u16 object, u16 method,
+		   u16 group, u16 attr, u64 values, u16 reason)
+{
+	return xv_spec_refuses(spec, object, method, group, attr, values) ?
+	       XV_R_NOT_OFFERED : reason;
+}
+
 /* Read the operation at @pos; *@pos then stands behind its attributes. */
 static int parse_op_header(const struct xv_spec *spec, const void *msg, u32 len,
 			   u32 index, u32 *pos, struct xv_op *wire,
@@ -121,7 +129,9 @@ static int parse_op_header(const struct xv_spec *spec, const void *msg, u32 len,
 		return xv_error_set(err, index, 0, 0, XV_R_UNKNOWN_OBJECT, 0);
 	op->method = xv_spec_method(op->type, wire->method);
 	if (!op->method)
-		return xv_error_set(err, index, 0, 0, XV_R_UNKNOWN_METHOD, 0);
+		return xv_error_set(err, index, 0, 0,
+				    refused(spec, wire->object, wire->method,
+					    0, 0, 0, XV_R_UNKNOWN_METHOD), 0);
 	op->num_slots = xv_method_num_slots(op->method);
 	*pos += sizeof(*wire) + wire->num_attrs * sizeof(struct xv_attr);
 	return 0;
@@ -207,8 +217,20 @@ static int check_handle(const struct xv_parsed *p, const struct xv_opx *op,
 	return 0;
 }
 
-static int check_number(const struct xv_opx *op, const struct xv_slot *slot,
-			struct xv_error *err)
+/* A value that the table of the attribute does not have. */
+static int bad_value(const struct xv_parsed *p, const struct xv_opx *op,
+		     const struct xv_slot *slot, u64 bits, u16 reason,
+		     struct xv_error *err)
+{
+	if (bits)
+		reason = refused(p->spec, op->type->id, op->method->id,
+				 slot->group, slot->spec->id, bits, reason);
+	return xv_error_set(err, op->index, slot->group, slot->spec->id, reason,
+			    reason == XV_R_NOT_OFFERED ? 0 : slot->spec->max);
+}
+
+static int check_number(const struct xv_parsed *p, const struct xv_opx *op,
+			const struct xv_slot *slot, struct xv_error *err)
 {
 	const struct xv_attr_spec *a = slot->spec;
 	u64 v = slot->data;
@@ -219,13 +241,13 @@ static int check_number(const struct xv_opx *op, const struct xv_slot *slot,
 	switch (a->kind) {
 	case XV_K_BITS:
 		if (v & ~a->max)
-			return xv_error_set(err, op->index, slot->group, a->id,
-					    XV_R_FLAGS, a->max);
+			return bad_value(p, op, slot, v & ~a->max, XV_R_FLAGS,
+					 err);
 		return 0;
 	case XV_K_ENUM:
 		if (v >= 64 || !(a->max & (1ULL << v)))
-			return xv_error_set(err, op->index, slot->group, a->id,
-					    XV_R_RANGE, a->max);
+			return bad_value(p, op, slot, v < 64 ? 1ULL << v : 0,
+					 XV_R_RANGE, err);
 		return 0;
 	default:
 		if (v < a->min)
@@ -273,7 +295,7 @@ static int check_value(const struct xv_parsed *p, const struct xv_opx *op,
 	case XV_K_OUT:
 		return 0;
 	default:
-		return check_number(op, slot, err);
+		return check_number(p, op, slot, err);
 	}
 }
 
@@ -281,9 +303,9 @@ static int check_value(const struct xv_parsed *p, const struct xv_opx *op,
  * Find the table line and the slot for a wire attribute. An unknown one that
  * the user marked optional gives 0 and no slot.
  */
-static int find_slot(const struct xv_opx *op, const struct xv_attr *wire,
-		     struct xv_slot **slotp, const struct xv_attr_spec **specp,
-		     struct xv_error *err)
+static int find_slot(const struct xv_parsed *p, const struct xv_opx *op,
+		     const struct xv_attr *wire, struct xv_slot **slotp,
+		     const struct xv_attr_spec **specp, struct xv_error *err)
 {
 	const struct xv_method_spec *m = op->method;
 	struct xv_slot *slot = op->slots;
@@ -308,7 +330,10 @@ static int find_slot(const struct xv_opx *op, const struct xv_attr *wire,
 		reason = XV_R_UNKNOWN_ATTR;
 		break;
 	}
-	if (wire->flags & XV_ATTR_F_OPTIONAL)
+	reason = refused(p->spec, op->type->id, m->id, wire->group, wire->id, 0,
+			 reason);
+	/* What is not offered is not unknown. */
+	if (wire->flags & XV_ATTR_F_OPTIONAL && reason != XV_R_NOT_OFFERED)
 		return 0;
 	return xv_error_set(err, op->index, wire->group, wire->id, reason, 0);
 }
@@ -379,7 +404,7 @@ static int parse_attrs(struct xv_parsed *p, struct xv_opx *op, const void *msg,
 
 	for (i = 0; i < num; i++, pos += sizeof(wire)) {
 		memcpy(&wire, msg + pos, sizeof(wire));
-		ret = find_slot(op, &wire, &slot, &spec, err);
+		ret = find_slot(p, op, &wire, &slot, &spec, err);
 		if (ret)
 			return ret;
 		if (!slot)
@@ -429,6 +454,7 @@ int xv_parse(const struct xv_spec *spec, const void *msg, u32 len, void *mem,
 	ret = parse_header(msg, len, &txn, err);
 	if (ret)
 		return ret;
+	out->spec = spec;
 	out->flags = txn.flags;
 	out->num_ops = txn.num_ops;
 	out->ops = mem;

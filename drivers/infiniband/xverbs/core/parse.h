@@ -56,11 +56,13 @@ struct xv_opx {
 
 /**
  * struct xv_parsed - a transaction, checked
+ * @spec: the tables
  * @flags: XV_TXN_F_*
  * @num_ops: number of @ops
  * @ops: the operations
  */
 struct xv_parsed {
+	const struct xv_spec *spec;
 	u32 flags;
 	u32 num_ops;
 	struct xv_opx *ops;

@@ -56,6 +56,8 @@ static const struct xv_reason_spec xv_reasons[] = {
 	{ XV_R_ADDR_IN_USE, EADDRINUSE, "address in use" },
 	{ XV_R_NO_ADDR, EADDRNOTAVAIL, "not an address of the device" },
 	{ XV_R_NO_REQUEST, ENOENT, "no such request" },
+	{ XV_R_NOT_OFFERED, EOPNOTSUPP, "not offered" },
+	{ XV_R_ATTACHED, EINVAL, "in the group already" },
 };
 
 /**
@@ -106,6 +108,38 @@ const struct xv_method_spec *xv_spec_method(const struct xv_type *type, u16 id)
 		if (type->methods[i].id == id)
 			return &type->methods[i];
 	return NULL;
+}
+
+/**
+ * xv_spec_refuses - is something known, and not offered?
+ * @spec: the tables
+ * @object: enum xv_object
+ * @method: enum xv_method
+ * @group: enum xv_group, or 0 if the question is about the method
+ * @attr: the attribute, or 0
+ * @values: the values that are not in the tables, as bits; 0 if the question is
+ *	about the attribute. More than one: all of them
+ *
+ * Return: true if so.
+ */
+bool xv_spec_refuses(const struct xv_spec *spec, u16 object, u16 method,
+		     u16 group, u16 attr, u64 values)
+{
+	u64 known = 0;
+	u32 i;
+
+	for (i = 0; i < spec->num_refused; i++) {
+		const struct xv_refused *r = &spec->refused[i];
+
+		if (r->object != object || r->method != method ||
+		    r->group != group || r->attr != attr ||
+		    !r->values != !values)
+			continue;
+		if (!values)
+			return true;
+		known |= r->values;
+	}
+	return values && !(values & ~known);
 }
 
 /**
@@ -248,6 +282,11 @@ int xv_spec_validate(const struct xv_spec *spec, const char **why)
 		if (xv_reasons[i].reason != i + 1 || !name_ok(xv_reasons[i].name))
 			return -EINVAL;
 	}
+	for (i = 0; i < spec->num_refused; i++) {
+		*why = "refused without a name";
+		if (!name_ok(spec->refused[i].name))
+			return -EINVAL;
+	}
 	for (i = 0; i < spec->num_types; i++) {
 		const struct xv_type *t = spec->types[i];
 		u16 last_method = 0;
@@ -355,6 +394,17 @@ u32 xv_spec_describe(const struct xv_spec *spec, struct xv_desc *out, u32 max)
 		d.id = xv_reasons[i].reason;
 		d.max = xv_reasons[i].err;
 		put_desc(&o, &d, xv_reasons[i].name);
+	}
+	d.what = XV_DESC_REFUSED;
+	for (i = 0; i < spec->num_refused; i++) {
+		const struct xv_refused *r = &spec->refused[i];
+
+		d.object = r->object;
+		d.method = r->method;
+		d.group = r->group;
+		d.id = r->attr;
+		d.max = r->values;
+		put_desc(&o, &d, r->name);
 	}
 	return o.n;
 }

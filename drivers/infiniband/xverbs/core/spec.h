@@ -115,13 +115,39 @@ struct xv_type {
 };
 
 /**
+ * struct xv_refused - something that is known and not offered on any device
+ * @object: enum xv_object
+ * @method: enum xv_method; 0: @values are opcodes of the data path
+ * @group: enum xv_group; 0: the whole method
+ * @attr: the attribute
+ * @values: bits of an attribute that has others, of flags the flags themselves;
+ *	0: the whole attribute
+ * @name: for people
+ *
+ * The tables of the types do not have these: what they would refuse as unknown
+ * or out of range is answered with %XV_R_NOT_OFFERED instead.
+ */
+struct xv_refused {
+	u16 object;
+	u16 method;
+	u16 group;
+	u16 attr;
+	u64 values;
+	const char *name;
+};
+
+/**
  * struct xv_spec - all tables
  * @num_types: number of @types
  * @types: the types, ids ascending
+ * @refused: what is known and not offered
+ * @num_refused: number of @refused
  */
 struct xv_spec {
 	u32 num_types;
 	const struct xv_type *const *types;
+	const struct xv_refused *refused;
+	u32 num_refused;
 };
 
 /**
@@ -139,6 +165,8 @@ struct xv_reason_spec {
 int xv_spec_validate(const struct xv_spec *spec, const char **why);
 const struct xv_type *xv_spec_type(const struct xv_spec *spec, u16 id);
 const struct xv_method_spec *xv_spec_method(const struct xv_type *type, u16 id);
+bool xv_spec_refuses(const struct xv_spec *spec, u16 object, u16 method,
+		     u16 group, u16 attr, u64 values);
 u32 xv_spec_describe(const struct xv_spec *spec, struct xv_desc *out, u32 max);
 u32 xv_method_num_slots(const struct xv_method_spec *method);
 int xv_reason_errno(u16 reason);

@@ -50,11 +50,13 @@ void xv_cq_work(struct work_struct *work);
 void xv_cq_kick(struct xv_cq *cq);
 void xv_cq_reap(struct xv_cq *cq);
 void xv_cq_settle(struct xv_cq *cq);
-int xv_cq_arm(struct xv_cq *cq);
+int xv_cq_arm(struct xv_cq *cq, enum xv_watch what);
+void xv_cq_want_event(struct xv_cq *cq, enum xv_watch what);
 u32 xv_cq_ready(const struct xv_cq *cq);
 int xv_queue_attach(struct xv_queue *q);
 void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_release(struct xv_queue *q);
+void xv_queue_failed(struct xv_queue *q);
 bool xv_queue_drain(struct xv_queue *q);
 void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp);
 void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,

@@ -30,6 +30,7 @@
  * @taken: entries consumed
  * @asked: entries that were to be consumed
  * @err: the first errno of a queue pair, positive
+ * @watch: what to wait for
  * @deadline: when to stop waiting
  */
 struct xv_entry {
@@ -42,16 +43,18 @@ struct xv_entry {
 	u64 taken;
 	u64 asked;
 	int err;
+	enum xv_watch watch;
 	ktime_t deadline;
 };
 
 static int check_args(const struct xv_enter *arg)
 {
-	if (arg->flags & ~XV_ENTER_F_ARM || arg->reserved)
+	if (arg->flags & ~(XV_ENTER_F_ARM | XV_ENTER_F_SOLICITED) ||
+	    arg->reserved)
 		return -EINVAL;
 	if (arg->num_qps > XV_MAX_ENTER_QPS)
 		return -E2BIG;
-	if (!arg->cq && (arg->min_complete || arg->flags & XV_ENTER_F_ARM))
+	if (!arg->cq && (arg->min_complete || arg->flags))
 		return -EINVAL;
 	return 0;
 }
@@ -138,12 +141,12 @@ static int reap_and_arm(struct xv_entry *e, bool sleep, bool *idle)
 	mutex_lock(&cq->lock);
 	xv_cq_reap(cq);
 	if (e->arg.flags & XV_ENTER_F_ARM) {
-		WRITE_ONCE(cq->want_event, true);
+		xv_cq_want_event(cq, e->watch);
 		e->arg.flags &= ~XV_ENTER_F_ARM;
 	}
 	xv_cq_settle(cq);
 	if (sleep && xv_cq_ready(cq) < e->arg.min_complete)
-		missed = xv_cq_arm(cq);
+		missed = xv_cq_arm(cq, e->watch);
 	mutex_unlock(&cq->lock);
 	*idle = !missed;
 	/* Nobody would wake the caller. */
@@ -200,6 +203,7 @@ static int submit_reap_wait(struct xv_entry *e)
 {
 	bool may_sleep = e->arg.min_complete && e->arg.timeout_ns;
 	bool submit = true;
+	bool late = false;
 	ktime_t left;
 	bool idle;
 	int ret;
@@ -209,7 +213,7 @@ static int submit_reap_wait(struct xv_entry *e)
 	for (;;) {
 		int seq = e->cq ? atomic_read(&e->cq->seq) : 0;
 
-		ret = work_once(e, submit, may_sleep, &idle);
+		ret = work_once(e, submit, may_sleep && !late, &idle);
 		if (ret)
 			return ret;
 		submit = false;
@@ -217,7 +221,7 @@ static int submit_reap_wait(struct xv_entry *e)
 		if (e->err || !e->cq ||
 		    xv_cq_ready(e->cq) >= e->arg.min_complete)
 			return 0;
-		if (!may_sleep)
+		if (!may_sleep || late)
 			return -ETIME;
 		if (READ_ONCE(e->cq->dead))
 			return is_gone(e) ? -ENODEV : -ENOENT;
@@ -232,8 +236,12 @@ static int submit_reap_wait(struct xv_entry *e)
 			continue;
 		}
 		ret = sleep_on_cq(e, seq, left);
-		if (ret)
-			return ret == -ETIME ? ret : -EINTR;
+		if (ret && ret != -ETIME)
+			return -EINTR;
+		/* What nobody was woken for is still to be counted. */
+		late = ret;
+		if (late && e->watch == XV_WATCH_ANY)
+			return ret;
 	}
 }
 
@@ -267,6 +275,8 @@ int xv_enter(struct xv_file *file, struct xv_enter __user *user)
 	ret = check_args(&e.arg);
 	if (ret)
 		return ret;
+	e.watch = e.arg.flags & XV_ENTER_F_SOLICITED ? XV_WATCH_SOLICITED :
+						       XV_WATCH_ANY;
 	if (put_user(0, &user->num_complete))
 		return -EFAULT;
 	ret = read_qps(&e);

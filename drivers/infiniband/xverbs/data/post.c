@@ -17,6 +17,7 @@
 #include "../objects/ah.h"
 #include "../objects/conn.h"
 #include "../objects/mr.h"
+#include "../objects/objects.h"
 #include "data.h"
 #include "post.h"
 
@@ -200,6 +201,8 @@ static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 			u32 *need)
 {
 	*need = is_fetch(e->opcode) ? XV_ACCESS_LOCAL_WRITE : 0;
+	if (e->opcode < 64 && XV_REFUSED_OPCODES >> e->opcode & 1)
+		return XV_R_NOT_OFFERED;
 	if (!type_has_opcode(type, e->opcode))
 		return XV_R_RANGE;
 	switch (e->opcode) {
@@ -556,15 +559,19 @@ void xv_qp_post_early(struct xv_qp *qp)
 }
 
 /**
- * xv_qp_early - the state has changed: what becomes of the early sends?
+ * xv_qp_early - the state has changed: what becomes of the early sends, and who
+ *	has to know?
  * @qp: the queue pair, with the ring mutex held
  */
 void xv_qp_early(struct xv_qp *qp)
 {
 	if (xv_qp_can_send(qp))
 		xv_qp_post_early(qp);
-	if (xv_qp_state(qp) == XV_QPS_ERR)
+	if (xv_qp_state(qp) == XV_QPS_ERR) {
 		xv_qp_flush_early(qp);
+		xv_queue_failed(&qp->sq);
+		xv_queue_failed(&qp->rq);
+	}
 	xv_qp_check_room(qp);
 }
 

@@ -43,7 +43,7 @@ union xv_scratch {
 	struct xv_recv_wr recvs[XV_CHAIN];
 };
 
-union xv_scratch *xv_scratch_get(struct xv_file *file, gfp_t flags);
+union xv_scratch *xv_scratch_get(struct xv_file *file, gfp_t gfp);
 void xv_scratch_put(struct xv_file *file, union xv_scratch *scratch);
 u16 xv_build_recv(struct xv_call *call, const struct xv_uobj *pd, u32 max_sge,
 		  const struct xv_recv *e, struct xv_recv_wr *w);

@@ -299,6 +299,8 @@ static void emit_ours(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 	};
 
 	q->ours--;
+	if (shadow->status != XV_WC_SUCCESS)
+		WRITE_ONCE(r->cq->hit, true);
 	emit(r, q, qp, &wc);
 }
 
@@ -433,6 +435,7 @@ static void reap_shared(struct xv_reaper *r, struct xv_srq *srq,
 		qp = NULL;
 	if (!xv_srq_end(srq, ibwc->wr_id, qp, &wr_id))
 		return;
+	r->cq->found = true;
 	/* The queue pair is being destroyed. */
 	if (!qp) {
 		xv_srq_free_slot(srq, slot);
@@ -469,6 +472,8 @@ static void reap_one(struct xv_reaper *r, const struct ib_wc *ibwc)
 	n = ((slot - q->polled) & q->mask) + 1;
 	if (n > READ_ONCE(q->posted) - q->polled)
 		return;
+	if (recv || ibwc->status != IB_WC_SUCCESS)
+		r->cq->found = true;
 	if (ibwc->status != IB_WC_SUCCESS)
 		xv_qp_failed(qp, wc_status(ibwc->status));
 	else if (recv)
@@ -519,18 +524,44 @@ out_end:
 /**
  * xv_cq_arm - ask the driver for a notification
  * @cq: the CQ, its mutex held
+ * @what: of what
  *
  * Return: 0; positive if completions came meanwhile, and may not be notified;
  * or what the driver answered, negative: it will not notify.
  */
-int xv_cq_arm(struct xv_cq *cq)
+int xv_cq_arm(struct xv_cq *cq, enum xv_watch what)
 {
 	lockdep_assert_held(&cq->lock);
 	if (!cq->ibcq)
 		return 0;
+	/*
+	 * rxe does not notify the errors of sends, nor from 6.5 on those of
+	 * receives, as the specification has it: where there are only sends, or
+	 * errors, we look at each completion ourselves. And what somebody else
+	 * has asked for is not taken back.
+	 */
+	if (!cq->recv_depth || cq->num_failed ||
+	    atomic_read(&cq->armed) == XV_WATCH_ANY)
+		what = XV_WATCH_ANY;
+	atomic_set(&cq->armed, what);
 	cq->was_armed = true;
-	return ib_req_notify_cq(cq->ibcq, IB_CQ_NEXT_COMP |
+	return ib_req_notify_cq(cq->ibcq, (what == XV_WATCH_ANY ?
+					   IB_CQ_NEXT_COMP : IB_CQ_SOLICITED) |
 				IB_CQ_REPORT_MISSED_EVENTS);
+}
+
+/**
+ * xv_cq_want_event - the user arms it for an event
+ * @cq: the CQ, its mutex held
+ * @what: for what; if it is armed for more already, that stays
+ */
+void xv_cq_want_event(struct xv_cq *cq, enum xv_watch what)
+{
+	lockdep_assert_held(&cq->lock);
+	if (what <= cq->want_event)
+		return;
+	WRITE_ONCE(cq->hit, false);
+	WRITE_ONCE(cq->want_event, what);
 }
 
 static void queue_reap(struct xv_cq *cq)
@@ -554,12 +585,16 @@ static void queue_reap(struct xv_cq *cq)
  */
 void xv_cq_settle(struct xv_cq *cq)
 {
+	enum xv_watch watch;
+
 	lockdep_assert_held(&cq->lock);
-	if (cq->want_event && xv_cq_ready(cq)) {
-		WRITE_ONCE(cq->want_event, false);
+	if (xv_cq_ready(cq) && (cq->want_event == XV_WATCH_ANY ||
+				(cq->want_event && READ_ONCE(cq->hit)))) {
+		WRITE_ONCE(cq->want_event, XV_WATCH_NOTHING);
 		xv_event_raise(&cq->events, XV_EV_COMPLETION);
 	}
-	if ((cq->want_event || cq->auto_reap) && xv_cq_arm(cq) > 0)
+	watch = cq->auto_reap ? XV_WATCH_ANY : cq->want_event;
+	if (watch && xv_cq_arm(cq, watch) > 0)
 		queue_reap(cq);
 }
 
@@ -572,7 +607,11 @@ void xv_cq_settle(struct xv_cq *cq)
  */
 void xv_cq_handler(struct ib_cq *ibcq, void *context)
 {
-	xv_cq_kick(context);
+	struct xv_cq *cq = context;
+
+	if (atomic_xchg(&cq->armed, XV_WATCH_NOTHING) == XV_WATCH_SOLICITED)
+		WRITE_ONCE(cq->hit, true);
+	xv_cq_kick(cq);
 }
 
 /**
@@ -598,7 +637,14 @@ void xv_cq_work(struct work_struct *work)
 	struct xv_cq *cq = container_of(work, struct xv_cq, work);
 
 	mutex_lock(&cq->lock);
+	cq->found = false;
 	xv_cq_reap(cq);
+	/*
+	 * Notified of any, it may be a solicited one; what an ENTER has reaped
+	 * its caller knows of.
+	 */
+	if (cq->found)
+		WRITE_ONCE(cq->hit, true);
 	xv_cq_settle(cq);
 	mutex_unlock(&cq->lock);
 	xv_uobj_put(&cq->uobj);
@@ -622,6 +668,7 @@ int xv_queue_attach(struct xv_queue *q)
 		ret = -ENOSPC;
 	} else {
 		cq->attached += q->depth;
+		cq->recv_depth += q->recv ? q->depth : 0;
 		q->attached = true;
 	}
 	mutex_unlock(&cq->lock);
@@ -662,6 +709,37 @@ static bool move_on(struct xv_cq *cq)
 }
 
 /**
+ * xv_queue_failed - its queue pair has failed: what completes now are errors
+ * @q: the queue
+ *
+ * Context: may sleep.
+ */
+void xv_queue_failed(struct xv_queue *q)
+{
+	struct xv_cq *cq = q->cq;
+	bool news;
+
+	mutex_lock(&cq->lock);
+	news = q->attached && !q->failed;
+	if (news) {
+		q->failed = true;
+		cq->num_failed++;
+	}
+	mutex_unlock(&cq->lock);
+	/* Who waits for errors has not asked the driver for all of these. */
+	if (news)
+		xv_cq_kick(cq);
+}
+
+static void forget_failure(struct xv_queue *q)
+{
+	lockdep_assert_held(&q->cq->lock);
+	if (q->failed)
+		q->cq->num_failed--;
+	q->failed = false;
+}
+
+/**
  * xv_queue_detach - completions of the queue are dropped from now on
  * @q: the queue
  * @qp: its queue pair
@@ -698,6 +776,8 @@ void xv_queue_release(struct xv_queue *q)
 	mutex_lock(&q->cq->lock);
 	xv_cq_reap(q->cq);
 	q->cq->attached -= q->depth;
+	q->cq->recv_depth -= q->recv ? q->depth : 0;
+	forget_failure(q);
 	mutex_unlock(&q->cq->lock);
 }
 
@@ -734,6 +814,7 @@ void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 		goto out_unlock;
 	}
 	drop_held(q, qp);
+	forget_failure(q);
 	q->posted = q->taken;
 	q->polled = q->taken;
 	q->ours = 0;

@@ -423,6 +423,7 @@ static int join_use(struct xv_qp *qp, struct xv_srq_use **new)
 		if (cq->attached + srq->depth > cq->cqe)
 			return -ENOSPC;
 		cq->attached += srq->depth;
+		cq->recv_depth += srq->depth;
 		use = *new;
 		*new = NULL;
 		use->cq = cq;
@@ -522,6 +523,7 @@ void xv_srq_release(struct xv_qp *qp)
 	last = !--use->num_qps;
 	if (last) {
 		cq->attached -= srq->depth;
+		cq->recv_depth -= srq->depth;
 		rb_erase(&use->node, &cq->srqs);
 		list_del(&use->link);
 	}

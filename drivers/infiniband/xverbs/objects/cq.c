@@ -152,6 +152,20 @@ static int cq_query(struct xv_call *call, struct xv_opx *op)
 	return xv_result(call, op, &info, sizeof(info));
 }
 
+/* The last step of cq.modify: how many completions make a notification. */
+static int cq_moderate(struct xv_call *call, struct xv_opx *op)
+{
+	struct xv_cq *cq = xv_to_cq(op->obj);
+	int ret;
+
+	ret = rdma_set_cq_moderation(cq->ibcq,
+				     xv_value(op, XV_GRP_PARAMS,
+					      XV_PARAMS_CQ_COUNT, 0),
+				     xv_value(op, XV_GRP_PARAMS,
+					      XV_PARAMS_CQ_PERIOD, 0));
+	return ret ? xv_fail_driver(call, op, ret) : 0;
+}
+
 static const struct xv_attr_spec new_object_attrs[] = {
 	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
 	  .type = XV_OBJ_CQ, .required = true },
@@ -167,11 +181,23 @@ static const struct xv_attr_spec read_object_attrs[] = {
 	  .type = XV_OBJ_CQ, .required = true },
 };
 
+static const struct xv_attr_spec write_object_attrs[] = {
+	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_WRITE,
+	  .type = XV_OBJ_CQ, .required = true },
+};
+
 static const struct xv_attr_spec caps_attrs[] = {
 	{ .id = XV_CAPS_CQE, .name = "cqe", .kind = XV_K_U32,
 	  .min = 1, .max = XV_MAX_CQE, .required = true },
 	{ .id = XV_CAPS_COMP_VECTOR, .name = "comp_vector", .kind = XV_K_U32,
 	  .max = S32_MAX },
+};
+
+static const struct xv_attr_spec params_attrs[] = {
+	{ .id = XV_PARAMS_CQ_COUNT, .name = "cq_count", .kind = XV_K_U32,
+	  .max = U16_MAX, .required = true },
+	{ .id = XV_PARAMS_CQ_PERIOD, .name = "cq_period", .kind = XV_K_U32,
+	  .max = U16_MAX, .required = true },
 };
 
 static const struct xv_attr_spec result_attrs[] = {
@@ -193,6 +219,17 @@ static const struct xv_group_spec destroy_object = {
 static const struct xv_group_spec read_object = {
 	.id = XV_GRP_OBJECT, .name = "object",
 	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
+};
+
+static const struct xv_group_spec write_object = {
+	.id = XV_GRP_OBJECT, .name = "object",
+	.attrs = write_object_attrs,
+	.num_attrs = ARRAY_SIZE(write_object_attrs),
+};
+
+static const struct xv_group_spec params = {
+	.id = XV_GRP_PARAMS, .name = "params",
+	.attrs = params_attrs, .num_attrs = ARRAY_SIZE(params_attrs),
 };
 
 static const struct xv_group_spec caps = {
@@ -221,6 +258,11 @@ static const struct xv_group_use query_groups[] = {
 	{ .group = &result, .required = true },
 };
 
+static const struct xv_group_use modify_groups[] = {
+	{ .group = &write_object, .required = true },
+	{ .group = &params, .required = true },
+};
+
 static const struct xv_method_spec cq_methods[] = {
 	{ .id = XV_M_CREATE, .name = "create", .class = XV_C_CREATE,
 	  .groups = create_groups, .num_groups = ARRAY_SIZE(create_groups),
@@ -230,6 +272,9 @@ static const struct xv_method_spec cq_methods[] = {
 	{ .id = XV_M_QUERY, .name = "query", .class = XV_C_QUERY,
 	  .groups = query_groups, .num_groups = ARRAY_SIZE(query_groups),
 	  .make = cq_query },
+	{ .id = XV_M_MODIFY, .name = "modify", .class = XV_C_MODIFY,
+	  .groups = modify_groups, .num_groups = ARRAY_SIZE(modify_groups),
+	  .last = cq_moderate },
 };
 
 static const struct xv_type_ops cq_ops = {

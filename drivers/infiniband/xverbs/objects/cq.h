@@ -33,6 +33,13 @@ struct xv_held {
 
 #define XV_CQ_NUM_EVENTS	2
 
+/* What a CQ is watched for; the larger one comprises the smaller one. */
+enum xv_watch {
+	XV_WATCH_NOTHING,
+	XV_WATCH_SOLICITED,	/* solicited receives, and errors */
+	XV_WATCH_ANY,
+};
+
 /**
  * struct xv_cq - a completion queue
  * @uobj: the object
@@ -56,7 +63,14 @@ struct xv_held {
  * @held_first: the oldest of @held
  * @held_num: how many there are
  * @overflow: the user's flag of that name is set
- * @want_event: the user armed it; read by the completion handler
+ * @recv_depth: of @attached, what belongs to receives
+ * @num_failed: attached queues whose queue pair has failed
+ * @want_event: what the user armed it for, enum xv_watch; read by the
+ *	completion handler
+ * @armed: what the driver was asked to notify and has not yet, enum xv_watch
+ * @hit: what the user armed it for has come, if that is %XV_WATCH_SOLICITED.
+ *	Completions do not tell: it follows from the driver's notification
+ * @found: the pass of the work item saw a receive or an error
  * @auto_reap: queues for which the kernel reaps by itself; likewise
  * @was_armed: at least once
  * @dead: unpublished: nobody waits and nothing is queued any more
@@ -79,12 +93,17 @@ struct xv_cq {
 	u32 attached;
 	struct rb_root srqs;
 	struct rb_root srq_qps;
+	u32 recv_depth;
+	u32 num_failed;
 	u32 tail;
 	struct xv_held *held;
 	u32 held_first;
 	u32 held_num;
 	bool overflow;
-	bool want_event;
+	u8 want_event;
+	atomic_t armed;
+	bool hit;
+	bool found;
 	bool was_armed;
 	bool dead;
 	u32 auto_reap;

@@ -17,7 +17,8 @@
 
 static const u16 qp_event_kinds[XV_QP_NUM_EVENTS] = {
 	XV_EV_QP_FATAL, XV_EV_QP_REQUEST_ERROR, XV_EV_QP_ACCESS_ERROR,
-	XV_EV_COMM_ESTABLISHED, XV_EV_QP_LAST_WQE, XV_EV_ROOM,
+	XV_EV_COMM_ESTABLISHED, XV_EV_QP_LAST_WQE, XV_EV_QP_SQ_DRAINED,
+	XV_EV_QP_PATH_MIGRATED, XV_EV_QP_PATH_ERROR, XV_EV_ROOM,
 };
 
 static void qp_event(struct ib_event *event, void *context)
@@ -39,6 +40,15 @@ static void qp_event(struct ib_event *event, void *context)
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		xv_event_raise(&qp->events, XV_EV_QP_LAST_WQE);
+		break;
+	case IB_EVENT_SQ_DRAINED:
+		xv_event_raise(&qp->events, XV_EV_QP_SQ_DRAINED);
+		break;
+	case IB_EVENT_PATH_MIG:
+		xv_event_raise(&qp->events, XV_EV_QP_PATH_MIGRATED);
+		break;
+	case IB_EVENT_PATH_MIG_ERR:
+		xv_event_raise(&qp->events, XV_EV_QP_PATH_ERROR);
 		break;
 	case IB_EVENT_COMM_EST:
 		/*

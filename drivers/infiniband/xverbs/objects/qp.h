@@ -53,6 +53,7 @@ struct xv_shadow {
  * @ours: entries between @polled and @posted that we complete; likewise
  * @attached: completions are looked at; likewise
  * @auto_reap: XV_AUTO_*; likewise
+ * @failed: counted in xv_cq.num_failed; likewise
  * @recv: this is the receive queue
  */
 struct xv_queue {
@@ -70,6 +71,7 @@ struct xv_queue {
 	u32 ours;
 	bool attached;
 	u8 auto_reap;
+	bool failed;
 	bool recv;
 };
 
@@ -85,7 +87,7 @@ struct xv_room {
 
 struct xv_conn;
 
-#define XV_QP_NUM_EVENTS	6
+#define XV_QP_NUM_EVENTS	9
 
 /* Q_Keys with this bit need CAP_NET_RAW (InfiniBand volume 1, 10.2.5). */
 #define XV_QKEY_PRIVILEGED	BIT(31)

@@ -95,6 +95,10 @@ void xv_qp_set_state(struct xv_qp *qp, u8 state)
 	smp_mb();
 	if (READ_ONCE(qp->failed))
 		WRITE_ONCE(qp->ring->state, XV_QPS_ERR);
+	if (state == XV_QPS_ERR) {
+		xv_queue_failed(&qp->sq);
+		xv_queue_failed(&qp->rq);
+	}
 	/* In RTR a receive must be seen even if nobody calls ENTER. */
 	xv_queue_auto_reap(&qp->rq, XV_AUTO_RTR,
 			   state == XV_QPS_RTR && qp->events.q);
