@@ -125,7 +125,6 @@ static void debug(const char *format, ...)
 	va_start(args, format);
 	vprintf(format, args);
 	va_end(args);
-	fflush(stdout);
 }
 
 /* ---- one connection -------------------------------------------------- */
@@ -480,6 +479,20 @@ static int end_peer(struct peer *p, const struct xv_event *ev)
 	return good ? 0 : -ECONNABORTED;
 }
 
+static const char *cause_name(unsigned int cause)
+{
+	switch (cause) {
+	case XV_CONN_BY_CM:
+		return "the connection manager";
+	case XV_CONN_BY_COMM_EST:
+		return "the device";
+	case XV_CONN_BY_DATA:
+		return "data";
+	default:
+		return "what is not known";
+	}
+}
+
 static int handle_event(const struct xv_event *ev)
 {
 	void *what = (void *)(uintptr_t)ev->cookie;
@@ -487,6 +500,9 @@ static int handle_event(const struct xv_event *ev)
 
 	debug("event: %s\n", xv_event_name(ev->type));
 	switch (ev->type) {
+	case XV_EV_ESTABLISHED:
+		debug("established by %s\n", cause_name(ev->data));
+		return 0;
 	case XV_EV_CONNECT_REQUEST:
 		return accept_peer(what, ev->data);
 	case XV_EV_COMPLETION:
@@ -750,6 +766,8 @@ int main(int argc, char **argv)
 	    parse_address(opt.address ? opt.address : "0.0.0.0", opt.port, &a) ||
 	    (opt.source && parse_address(opt.source, 0, &source)))
 		return 2;
+	/* Who follows the output sees each ping when it is there. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	ret = xv_open(opt.device, 0, &ctx);
 	if (ret) {
 		fail(opt.device ? opt.device :
