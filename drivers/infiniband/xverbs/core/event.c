@@ -283,7 +283,6 @@ static ssize_t read_one(struct xv_eventq *q, char __user *buf)
 		ev.object = node->source->obj->type->id;
 		ev.handle = node->source->obj->handle;
 		ev.count = node->count;
-		ev.data = node->data;
 	} else if (q->removed && !q->told) {
 		ev.type = XV_EV_DEVICE_REMOVED;
 		ev.object = XV_OBJ_DEVICE;
