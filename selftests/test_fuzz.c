@@ -335,6 +335,9 @@ static bool seeds(struct worker *w, const struct xv_desc *d, uint64_t *v)
 	case KEY(XV_GRP_PATH, XV_PATH_DEST_RD_ATOMIC):
 		*v = 1;
 		return true;
+	case KEY(XV_GRP_PARAMS, XV_PARAMS_QP_TYPE):
+		*v = one_in(w, 2) ? XV_QPT_UD : XV_QPT_RC;
+		return true;
 	case KEY(XV_GRP_PARAMS, XV_PARAMS_LIMIT):
 	case KEY(XV_GRP_PARAMS, XV_PARAMS_SLOTS):
 		*v = rnd(w, 4);
@@ -494,7 +497,7 @@ static void fill_input(struct worker *w, const struct xv_desc *d, uint8_t *p,
 		for (i = 0; i < len; i++)
 			p[i] = rnd(w, 256);
 	} else if (d->min == 16 && d->max == 16) {
-		i = rnd(w, 16);
+		i = d->object == XV_OBJ_MCAST ? 10 : rnd(w, 16);
 		memcpy(p, i == 15 ? nowhere : i > 9 ? group : w->gid, 16);
 		p[15] += i > 9 && i < 15 ? rnd(w, 8) : 0;
 	} else if (d->group == XV_GRP_ADDRESS && d->max == XV_ADDR_BYTES) {
@@ -902,7 +905,8 @@ static bool parser_may(uint16_t reason)
 	return reason <= XV_R_TAIL || reason == XV_R_RESERVED ||
 	       reason == XV_R_FLAGS || reason == XV_R_TYPE ||
 	       reason == XV_R_REFERENCE || reason == XV_R_CLASS ||
-	       reason == XV_R_ONE_OF || reason == XV_R_TOO_BIG;
+	       reason == XV_R_ONE_OF || reason == XV_R_TOO_BIG ||
+	       reason == XV_R_NOT_OFFERED;
 }
 
 /* The first @accepted operations passed the parser; did they succeed? */

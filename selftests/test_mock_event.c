@@ -66,9 +66,11 @@ TEST_F(mevent, each_kind)
 		{ "QP_REQ_ERR", XV_EV_QP_REQUEST_ERROR, true },
 		{ "QP_ACCESS_ERR", XV_EV_QP_ACCESS_ERROR, true },
 		{ "LAST_WQE", XV_EV_QP_LAST_WQE, false },
-		/* Of no use here. */
-		{ .name = "SQ_DRAINED" }, { .name = "PATH_MIG" },
-		{ .name = "PATH_MIG_ERR" }, { .name = "COMM_EST" },
+		{ "SQ_DRAINED", XV_EV_QP_SQ_DRAINED, false },
+		{ "PATH_MIG", XV_EV_QP_PATH_MIGRATED, false },
+		{ "PATH_MIG_ERR", XV_EV_QP_PATH_ERROR, false },
+		/* Without a connection the first receive decides. */
+		{ .name = "COMM_EST" },
 	};
 	struct xvm *m = &self->m;
 	unsigned int i;

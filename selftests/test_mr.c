@@ -115,7 +115,10 @@ TEST_F(mr, rights)
 		EXPECT_EQ(!!(access & XVT_REMOTE), !!mr.info.rkey);
 		ASSERT_EQ(0, xv_mr_destroy(self->now, &mr));
 	}
-	EXPECT_EQ(-EINVAL, reg(self->now, &self->pd, &mr, p, 100, 1 << 5));
+	EXPECT_EQ(-EOPNOTSUPP, reg(self->now, &self->pd, &mr, p, 100,
+				   XV_ACCESS_ON_DEMAND));
+	EXPECT_EQ(XV_R_NOT_OFFERED, xv_txn_error(self->now)->reason);
+	EXPECT_EQ(-EINVAL, reg(self->now, &self->pd, &mr, p, 100, 1 << 30));
 	EXPECT_EQ(XV_R_FLAGS, xv_txn_error(self->now)->reason);
 	EXPECT_EQ(31, xv_txn_error(self->now)->detail);
 	munmap(p, XVT_PAGE);
