@@ -1363,7 +1363,8 @@ static bool all_reached(struct shared *sh)
 	for (i = 0; i < desc->num_descs; i++)
 		if ((line(i)->what == XV_DESC_METHOD ||
 		     line(i)->what == XV_DESC_ATTR) &&
-		    !atomic_load(&sh->good[i]))
+		    !atomic_load(&sh->good[i]) &&
+		    !atomic_load(&sh->refused[i]))
 			return false;
 	return true;
 }

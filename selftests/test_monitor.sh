@@ -75,7 +75,7 @@ ktap_result $? "an address came"
 monitor -j monitor $dev -c 1
 address del
 ended 0 "a count, JSON"
-grep -qx "{\"device\":\"$dev\",\"event\":\"gid_change\",\"type\":39,\"port\":1,\"count\":[0-9]*}" "$out"
+grep -qx "{\"device\":\"$dev\",\"event\":\"gid_change\",\"type\":26,\"port\":1,\"count\":[0-9]*}" "$out"
 ktap_result $? "an address went, JSON"
 
 monitor monitor --json
