@@ -51,9 +51,14 @@ static bool has_handle(uint16_t object)
 	return false;
 }
 
+/* In one piece it would be taken for that of this file. */
+static void put_licence(void)
+{
+	put("# %s: GPL-2.0\n", "SPDX-License-Identifier");
+}
+
 /* What can not be seen in the tables: the frame, and ENTER. */
 static const char frame[] =
-"# SPDX-" "License-Identifier: GPL-2.0\n"
 "#\n"
 "# xverbs for syzkaller. Made by test_syzkaller from device.describe:\n"
 "# do not edit, run selftests/syzkaller/update.\n"
@@ -313,6 +318,7 @@ static void put_description(void)
 {
 	unsigned int i;
 
+	put_licence();
 	put("%s", frame);
 	put_resources();
 	put("\nxv_op [\n");
@@ -349,7 +355,7 @@ static void put_constants(void)
 	};
 	unsigned int i;
 
-	put("# SPDX-" "License-Identifier: GPL-2.0\n");
+	put_licence();
 	put("# Made by test_syzkaller: do not edit.\n");
 	put("arches = amd64\n");
 	for (i = 0; i < ARRAY_SIZE(constants); i++)
