@@ -31,7 +31,7 @@ run_program()
 	esac
 	set -- -d $dev -g "$gid" -n "$iters" -c -p $port "$@"
 	case $program in
-	xv) timeout "$limit" xv_pingpong -T "$type" "$@" ;;
+	xv) timeout "$limit" "xv_${type}_pingpong" "$@" ;;
 	ibv) timeout "$limit" "ibv_${type}_pingpong" "$@" ;;
 	esac
 }

@@ -439,7 +439,8 @@ static void print_usage(FILE *out)
 	fprintf(out,
 		"usage: xv_pingpong [OPTION]...        wait for a client\n"
 		"       xv_pingpong [OPTION]... HOST   connect to a server at HOST\n"
-		"  -T, --type=TYPE      rc (default), uc or ud: where messages may get lost, the\n"
+		"  -T, --type=TYPE      rc, uc or ud; default: by the name of the program, as in\n"
+		"                       xv_ud_pingpong, else rc. Where messages may get lost, the\n"
 		"                       program ends when one is\n"
 		"  -p, --port=PORT      TCP port of the exchange (default 18515)\n"
 		"  -d, --ib-dev=DEV     RDMA device (default: the first)\n"
@@ -487,6 +488,20 @@ static int parse_type(const char *arg, unsigned int *out)
 		}
 	fprintf(stderr, "xv_pingpong: there is no type %s\n", arg);
 	return -1;
+}
+
+/* Under the names of the stock programs with xv_ in front: xv_ud_pingpong. */
+static unsigned int type_of_name(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	unsigned int type;
+
+	name = name ? name + 1 : path;
+	for (type = XV_QPT_RC; type <= XV_QPT_UD; type++)
+		if (!strncmp(name, "xv_", 3) &&
+		    !strncmp(name + 3, type_names[type], 2) && name[5] == '_')
+			return type;
+	return XV_QPT_RC;
 }
 
 static int parse_options(int argc, char **argv, struct options *opt)
@@ -573,7 +588,6 @@ static int parse_options(int argc, char **argv, struct options *opt)
 int main(int argc, char **argv)
 {
 	struct options opt = {
-		.type = XV_QPT_RC,
 		.tcp_port = 18515,
 		.ib_port = 1,
 		.mtu = 1024,
@@ -589,6 +603,7 @@ int main(int argc, char **argv)
 	bool ok;
 	int ret;
 
+	opt.type = type_of_name(argv[0]);
 	if (parse_options(argc, argv, &opt))
 		return 2;
 	p.grh = opt.type == XV_QPT_UD ? XV_GRH_LEN : 0;
