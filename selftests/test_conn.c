@@ -25,7 +25,7 @@ struct side {
 	struct xv_conn conn;
 };
 
-enum { A, P };		/* active, passive */
+enum { A, P, X };	/* active, passive, and one more that is active */
 
 FIXTURE(conn) {
 	struct xvt t;
@@ -35,7 +35,7 @@ FIXTURE(conn) {
 	struct xv_mr mr;
 	struct xv_eventq leq;
 	struct xv_listener l;
-	struct side s[2];
+	struct side s[3];
 	uint8_t *buf;
 	struct sockaddr_in addr;
 };
@@ -55,7 +55,7 @@ FIXTURE_SETUP(conn)
 	xvt_open(_metadata, &self->t);
 	self->now = xv_now(self->t.ctx);
 	xvt_snap(_metadata, &self->t, &self->before);
-	self->buf = xvt_map(4 * DEPTH * BYTES, PROT_READ | PROT_WRITE);
+	self->buf = xvt_map(6 * DEPTH * BYTES, PROT_READ | PROT_WRITE);
 	ASSERT_NE(NULL, self->buf);
 	self->addr.sin_family = AF_INET;
 	memcpy(&self->addr.sin_addr, self->t.gid.gid + 12, 4);
@@ -63,7 +63,7 @@ FIXTURE_SETUP(conn)
 	xv_eventq_create(tx, &self->leq);
 	xv_pd_create(tx, &self->pd);
 	xv_mr_create(tx, &self->mr, XV_OPTS(xv_mr_opts, .pd = &self->pd,
-		     .addr = self->buf, .length = 4 * DEPTH * BYTES,
+		     .addr = self->buf, .length = 6 * DEPTH * BYTES,
 		     .access = XVT_ALL_ACCESS));
 	xv_listener_create(tx, &self->l, XV_OPTS(xv_listener_opts,
 			   .eventq = &self->leq, .cookie = 7,
@@ -103,19 +103,22 @@ FIXTURE_TEARDOWN(conn)
 	int i;
 
 	xvt_teardown(_metadata);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 3; i++)
 		EXPECT_EQ(0, destroy_side(self, &self->s[i]));
 	if (self->l.obj.handle)
 		EXPECT_EQ(0, xv_listener_destroy(self->now, &self->l));
 	EXPECT_EQ(0, xv_mr_destroy(self->now, &self->mr));
 	EXPECT_EQ(0, xv_pd_destroy(self->now, &self->pd));
 	xv_eventq_close(&self->leq);
-	munmap(self->buf, 4 * DEPTH * BYTES);
+	munmap(self->buf, 6 * DEPTH * BYTES);
 	xvt_same(_metadata, &self->t, &self->before, "at the end");
 	xvt_close(&self->t);
 }
 
 /* ---- making ---- */
+
+/* Not the usual limit for what make_side() connects. */
+static unsigned int create_limit;
 
 /* Queues, first receives and connection of one side, in one transaction. */
 static int make_side(fixture *f, int i, const struct xv_conn_opts *opts,
@@ -143,7 +146,8 @@ static int make_side(fixture *f, int i, const struct xv_conn_opts *opts,
 		     .eventq = &s->eq, .cookie = 2, .access = XVT_REMOTE));
 	xv_qp_post_recv(tx, &s->qp, recvs, DEPTH);
 	o.size = sizeof(o);
-	o.establish_ms = XV_ESTABLISH_MS * xvt_factor();
+	o.establish_ms = create_limit ? create_limit :
+					XV_ESTABLISH_MS * xvt_factor();
 	o.qp = &s->qp;
 	o.eventq = &s->eq;
 	o.cookie = 3;
@@ -153,13 +157,18 @@ static int make_side(fixture *f, int i, const struct xv_conn_opts *opts,
 	return ret;
 }
 
-static int connect_to(fixture *f, const struct xv_conn_opts *opts)
+static int connect_as(fixture *f, int i, const struct xv_conn_opts *opts)
 {
 	struct xv_conn_opts o = opts ? *opts : (struct xv_conn_opts){};
 
 	if (!o.dst)
 		o.dst = (struct sockaddr *)&f->addr;
-	return make_side(f, A, &o, NULL);
+	return make_side(f, i, &o, NULL);
+}
+
+static int connect_to(fixture *f, const struct xv_conn_opts *opts)
+{
+	return connect_as(f, A, opts);
 }
 
 static int accept_it(fixture *f, uint64_t token, const struct xv_conn_opts *opts)
@@ -517,6 +526,167 @@ TEST_F(conn, accept_undone)
 	ASSERT_EQ(0, accept_it(self, token, NULL));
 	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
 	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+}
+
+/* ---- addresses ---- */
+
+static struct sockaddr *addr4(fixture *f, const char *ip, uint16_t port)
+{
+	static struct sockaddr_in sin;
+
+	sin = (struct sockaddr_in){ .sin_family = AF_INET,
+				    .sin_port = htons(port) };
+	if (ip)
+		inet_pton(AF_INET, ip, &sin.sin_addr);
+	else
+		sin.sin_addr = f->addr.sin_addr;
+	return (struct sockaddr *)&sin;
+}
+
+static int listen_at(fixture *f, const struct sockaddr *addr, bool reuse)
+{
+	struct xv_listener l = {};
+	int ret;
+
+	ret = xv_listener_create(f->now, &l, XV_OPTS(xv_listener_opts,
+				 .eventq = &f->leq, .addr = addr,
+				 .reuse = reuse));
+	if (!ret)
+		ret = xv_listener_destroy(f->now, &l);
+	return ret;
+}
+
+/* E15: what is wrong with an address is told apart. */
+TEST_F(conn, bad_addresses)
+{
+	const struct xv_error *err = xv_txn_error(self->now);
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in bad = self->addr;
+
+	EXPECT_EQ(-EADDRINUSE, listen_at(self, (struct sockaddr *)&self->addr,
+					 false));
+	EXPECT_EQ(XV_R_ADDR_IN_USE, err->reason);
+	EXPECT_EQ(-EADDRNOTAVAIL, listen_at(self, addr4(self, "192.0.2.1", 0),
+					    false));
+	EXPECT_EQ(XV_R_NO_ADDR, err->reason);
+	EXPECT_EQ(-EOPNOTSUPP, listen_at(self, addr4(self, "0.0.0.0", 0),
+					 false));
+	EXPECT_EQ(XV_R_CAPABILITY, err->reason);
+	EXPECT_EQ(-EOPNOTSUPP, listen_at(self, (struct sockaddr *)&in6, false));
+	bad.sin_family = AF_UNIX;
+	EXPECT_EQ(-EINVAL, listen_at(self, (struct sockaddr *)&bad, false));
+	EXPECT_EQ(XV_R_RANGE, err->reason);
+	EXPECT_EQ(XV_GRP_ADDRESS, err->group);
+	EXPECT_EQ(XV_ADDRESS_SRC, err->attr);
+	EXPECT_EQ(-EINVAL, connect_to(self, &(struct xv_conn_opts){
+		  .dst = (struct sockaddr *)&bad }));
+}
+
+static void expect_failure(struct __test_metadata *_metadata, fixture *f,
+			   const struct sockaddr *dst, unsigned int err,
+			   unsigned int other)
+{
+	uint64_t got;
+
+	ASSERT_EQ(0, connect_to(f, &(struct xv_conn_opts){ .dst = dst }));
+	ASSERT_EQ(0, send_some(f, A, 0, 2));
+	got = expect_event(_metadata, &f->s[A].eq, XV_EV_CONNECT_FAILED);
+	EXPECT_TRUE(got == err || got == other) {
+		TH_LOG("%llu, wanted %u", (unsigned long long)got, err);
+	}
+	expect_flushed(_metadata, f, A, 2);
+	ASSERT_EQ(0, destroy_side(f, &f->s[A]));
+	memset(&f->s[A], 0, sizeof(f->s[A]));
+}
+
+TEST_F(conn, no_way_there)
+{
+	/* No route; no RDMA device has that address. */
+	expect_failure(_metadata, self, addr4(self, "192.0.2.1", 7),
+		       ENETUNREACH, EHOSTUNREACH);
+	expect_failure(_metadata, self, addr4(self, "127.0.0.1", 7),
+		       EADDRNOTAVAIL, ECONNREFUSED);
+}
+
+/* E7: nobody has the address: given up in time, and others do not notice. */
+TEST_F(conn, nobody_is_there)
+{
+	unsigned int ms = 700 * xvt_factor();
+	int64_t begin = xvt_now(), took;
+
+	create_limit = ms;
+	ASSERT_EQ(0, connect_as(self, X, &(struct xv_conn_opts){
+		  .dst = addr4(self, "10.9.0.77", 7) }));
+	create_limit = 0;
+	ASSERT_EQ(0, send_some(self, X, 0, 3));
+	establish(_metadata, self);
+	EXPECT_EQ(ETIMEDOUT, expect_event(_metadata, &self->s[X].eq,
+					  XV_EV_CONNECT_FAILED));
+	took = (xvt_now() - begin) / 1000000;
+	EXPECT_LE(ms, took + 1);
+	EXPECT_GT(ms + 5000 * xvt_factor(), took);
+	expect_flushed(_metadata, self, X, 3);
+}
+
+TEST_F(conn, ipv6)
+{
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct xv_conn_info info;
+
+	inet_pton(AF_INET6, "fd00:9::1", &in6.sin6_addr);
+	ASSERT_EQ(0, xv_listener_destroy(self->now, &self->l));
+	ASSERT_EQ(0, xv_listener_create(self->now, &self->l,
+		  XV_OPTS(xv_listener_opts, .eventq = &self->leq,
+			  .addr = (struct sockaddr *)&in6)));
+	memcpy(&in6, self->l.info.local, sizeof(in6));
+	ASSERT_NE(0, in6.sin6_port);
+	ASSERT_EQ(0, connect_to(self, &(struct xv_conn_opts){
+		  .dst = (struct sockaddr *)&in6 }));
+	ASSERT_EQ(0, accept_it(self, expect_request(_metadata, self), NULL));
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[A].conn, &info));
+	EXPECT_EQ(0, memcmp(&in6, info.remote, sizeof(in6)));
+	ASSERT_EQ(0, send_some(self, A, 0, 1));
+	expect_messages(_metadata, self, P, 0, 0, 1);
+}
+
+/* U5: done twice, or with the wrong thing. */
+TEST_F(conn, wrong_uses)
+{
+	const struct xv_error *err = xv_txn_error(self->now);
+	struct xv_conn conn = {};
+	struct xv_qp ud = {};
+	struct xv_cq cq = {};
+	struct xv_conn_opts o = {
+		.size = sizeof(o), .dst = (struct sockaddr *)&self->addr,
+	};
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	o.eventq = &self->s[A].eq;
+	o.qp = &self->s[A].qp;
+	EXPECT_EQ(-EBUSY, xv_conn_create(self->now, &conn, &o));
+	EXPECT_EQ(XV_R_DEPENDENT, err->reason);
+	EXPECT_EQ(self->s[A].conn.obj.handle, err->handle);
+	EXPECT_EQ(-ENOENT, xv_listener_reject(self->now, &self->l, token,
+					      NULL, 0));
+	EXPECT_EQ(XV_R_NO_REQUEST, err->reason);
+	ASSERT_EQ(0, xv_cq_create(self->now, &cq, XV_OPTS(xv_cq_opts,
+							  .cqe = 1)));
+	ASSERT_EQ(0, xv_qp_create(self->now, &ud, XV_OPTS(xv_qp_opts,
+		  .type = XV_QPT_UD, .pd = &self->pd, .send_cq = &cq,
+		  .send_wr = 1)));
+	o.qp = &ud;
+	EXPECT_EQ(-EOPNOTSUPP, xv_conn_create(self->now, &conn, &o));
+	EXPECT_EQ(XV_R_CAPABILITY, err->reason);
+	EXPECT_EQ(0, xv_qp_destroy(self->now, &ud));
+	EXPECT_EQ(0, xv_cq_destroy(self->now, &cq));
+	/* A bare disconnect twice is no error: it has ended. */
+	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[A].conn));
+	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[A].conn));
 }
 
 /* ---- the connection manager is late ---- */

@@ -7,6 +7,7 @@
  * Needs a kernel with fault injection; what comes out is always an errno of the
  * contract, with everything as before, or success.
  */
+#include <netinet/in.h>
 #include "xv_test.h"
 
 #define FAULT_DIR	"/sys/kernel/debug/"
@@ -272,6 +273,57 @@ static void done_subscription(struct __test_metadata *_metadata, fixture *self)
 {
 	EXPECT_EQ(0, destroy_one(self, XV_OBJ_SUBSCRIPTION,
 				 xvt_made(self->m, 0)));
+}
+
+/* An address of the device, any port or one where nobody listens. */
+static struct sockaddr_in *own_addr(fixture *self, uint16_t port)
+{
+	static struct sockaddr_in sin;
+
+	sin = (struct sockaddr_in){ .sin_family = AF_INET,
+				    .sin_port = htons(port) };
+	memcpy(&sin.sin_addr, self->t.gid.gid + 12, 4);
+	return &sin;
+}
+
+static void build_listener(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_LISTENER, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, self->eq.fd);
+	xvt_attr(self->m, XV_GRP_ADDRESS, XV_ADDRESS_SRC,
+		 sizeof(struct sockaddr_in), 0, (uintptr_t)own_addr(self, 0));
+	xvt_out(self->m, self->out, sizeof(struct xv_listener_info));
+}
+
+static void done_listener(struct __test_metadata *_metadata, fixture *self)
+{
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_LISTENER, xvt_made(self->m, 0)));
+}
+
+static void build_conn(fixture *self)
+{
+	xvt_begin(self->m, 0);
+	xvt_op(self->m, XV_OBJ_CONN, XV_M_CREATE);
+	xvt_new(self->m);
+	xvt_attr(self->m, XV_GRP_OBJECT, XV_OBJECT_QP, 4, 0,
+		 self->p.qp[1].obj.handle);
+	xvt_attr(self->m, XV_GRP_EVENTS, XV_EVENTS_QUEUE, 4, 0, self->eq.fd);
+	xvt_attr(self->m, XV_GRP_ADDRESS, XV_ADDRESS_DST,
+		 sizeof(struct sockaddr_in), 0, (uintptr_t)own_addr(self, 9));
+}
+
+/* It was begun, and may have ended: the queue pair is in ERR. */
+static void done_conn(struct __test_metadata *_metadata, fixture *self)
+{
+	struct xv_qp_attr a = { .size = sizeof(a), .state = XV_QPS_RESET };
+	struct xv_tx *now = xv_now(self->t.ctx);
+
+	EXPECT_EQ(0, destroy_one(self, XV_OBJ_CONN, xvt_made(self->m, 0)));
+	EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[1], &a));
+	a.state = XV_QPS_INIT;
+	EXPECT_EQ(0, xv_qp_modify(now, &self->p.qp[1], &a));
 }
 
 static void add_caps(fixture *self)
@@ -552,6 +604,10 @@ static const struct call calls[] = {
 	  .done = done_mcast },
 	{ .name = "subscription.create", .build = build_subscription,
 	  .done = done_subscription },
+	{ .name = "listener.create", .build = build_listener,
+	  .done = done_listener },
+	{ .name = "conn.create", .build = build_conn,
+	  .done = done_conn },
 	{ .name = "qp.create", .build = build_qp, .ret = -EINVAL },
 	{ .name = "qp.create with an SRQ", .build = build_srq_qp,
 	  .ret = -EINVAL },
