@@ -153,7 +153,9 @@ static int check_init(struct xv_call *call, struct xv_opx *op,
 	ret = ib_query_port(call->ibdev, v->port, &port_attr);
 	if (ret)
 		return xv_fail_driver(call, op, ret);
-	if (v->pkey_index >= port_attr.pkey_tbl_len)
+	/* iWARP has none, and a table without entries. */
+	if (rdma_ib_or_roce(call->ibdev, v->port) &&
+	    v->pkey_index >= port_attr.pkey_tbl_len)
 		return xv_fail(call, op, XV_GRP_PATH, XV_PATH_PKEY_INDEX,
 			       XV_R_RANGE, port_attr.pkey_tbl_len - 1);
 	return 0;
