@@ -582,6 +582,27 @@ TEST_F(conn, bad_addresses)
 		  .dst = (struct sockaddr *)&bad }));
 }
 
+/* A low port takes a privilege, for those who connect too. */
+TEST_F(conn, low_port)
+{
+	const struct xv_error *err = xv_txn_error(self->now);
+	int own, other;
+
+	ASSERT_EQ(0, seteuid(1000));
+	own = connect_to(self, &(struct xv_conn_opts){
+			 .src = addr4(self, NULL, 999) });
+	other = listen_at(self, addr4(self, NULL, 999), false);
+	ASSERT_EQ(0, seteuid(0));
+	EXPECT_EQ(-EPERM, own);
+	EXPECT_EQ(-EPERM, other);
+	EXPECT_EQ(XV_R_PERMISSION, err->reason);
+	memset(&self->s[A], 0, sizeof(self->s[A]));
+	ASSERT_EQ(0, connect_to(self, &(struct xv_conn_opts){
+		  .src = addr4(self, NULL, 999) }));
+	ASSERT_EQ(0, accept_it(self, expect_request(_metadata, self), NULL));
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+}
+
 static void expect_failure(struct __test_metadata *_metadata, fixture *f,
 			   const struct sockaddr *dst, unsigned int err,
 			   unsigned int other)

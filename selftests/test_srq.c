@@ -560,6 +560,10 @@ TEST_F(srq, bad_entries)
 	ask.num_send = 1;
 	enter_one(_metadata, self, "a send", ask, EINVAL, XV_R_TYPE, 0);
 	ask.num_send = 0;
+	ask.flags = XV_ENTER_QP_ROOM(1);
+	enter_one(_metadata, self, "a watch", ask, EINVAL, XV_R_FLAGS, 0);
+	ask.flags = 0;
+	ask.num_send = 0;
 	ask.flags = 1;
 	EXPECT_EQ(-EINVAL, xv_enter_raw(self->t.ctx, &(struct xv_enter){
 		  .num_qps = 1, .qps = (uintptr_t)&ask }));

@@ -808,13 +808,13 @@ void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
 	mutex_lock(&q->cq->lock);
 	/* What the driver has left of them takes no room from the next ones. */
 	xv_cq_reap(q->cq);
+	forget_failure(q);
 	if (q->recv && qp->srq) {
 		/* Receives of an SRQ that have ended belong to the user. */
 		xv_srq_restart(qp);
 		goto out_unlock;
 	}
 	drop_held(q, qp);
-	forget_failure(q);
 	q->posted = q->taken;
 	q->polled = q->taken;
 	q->ours = 0;

@@ -305,6 +305,9 @@ static u16 submit(struct xv_srq *srq, union xv_scratch *scratch,
 		return XV_R_NO_HANDLE;
 	if (what->num_send)
 		return XV_R_TYPE;
+	/* Room is a matter of sends. */
+	if (what->flags)
+		return XV_R_FLAGS;
 	if (what->num_recv > xv_srq_free(srq))
 		reap_all(srq);
 	if (what->num_recv > xv_srq_free(srq))

@@ -99,6 +99,60 @@ void xv_cm_write_addr(const struct sockaddr_storage *addr, u8 *out)
 }
 
 /**
+ * xv_cm_fail_bind - why an address can not be had
+ * @call: the call
+ * @op: the operation
+ * @raw: what the connection manager answered, negative
+ *
+ * Return: what xv_fail() returned.
+ */
+int xv_cm_fail_bind(struct xv_call *call, struct xv_opx *op, int raw)
+{
+	u16 reason;
+	int ret;
+
+	switch (raw) {
+	case -EADDRINUSE:
+		reason = XV_R_ADDR_IN_USE;
+		break;
+	case -EADDRNOTAVAIL:
+	case -ENODEV:
+	case -EXDEV:
+		reason = XV_R_NO_ADDR;
+		break;
+	case -EACCES:
+		reason = XV_R_PERMISSION;
+		break;
+	default:
+		return xv_fail_driver(call, op, raw);
+	}
+	ret = xv_fail(call, op, XV_GRP_ADDRESS, XV_ADDRESS_SRC, reason, 0);
+	call->error.raw = -raw;
+	return ret;
+}
+
+/**
+ * xv_cm_bind - take an address of the device
+ * @call: the call
+ * @op: an operation with the address in %XV_ADDRESS_SRC
+ * @id: an id without an address
+ * @addr: the address
+ *
+ * Context: the process that asks: a port below 1024 takes its privilege.
+ * Return: 0 or what xv_fail() returned.
+ */
+int xv_cm_bind(struct xv_call *call, struct xv_opx *op, struct rdma_cm_id *id,
+	       struct sockaddr_storage *addr)
+{
+	int ret = rdma_bind_addr(id, (struct sockaddr *)addr);
+
+	/* Without a device yet it was a wildcard. */
+	if (!ret && id->device && id->device != call->ibdev)
+		ret = -EXDEV;
+	return ret ? xv_cm_fail_bind(call, op, ret) : 0;
+}
+
+/**
  * xv_cm_save - keep private data of an event
  * @to: where
  * @data: the bytes; they live as long as the event only

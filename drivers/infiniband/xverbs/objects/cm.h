@@ -42,6 +42,9 @@ int xv_cm_check_addr(struct xv_call *call, struct xv_opx *op, u16 attr);
 void xv_cm_read_addr(const struct xv_opx *op, u16 attr,
 		     struct sockaddr_storage *addr);
 void xv_cm_write_addr(const struct sockaddr_storage *addr, u8 *out);
+int xv_cm_fail_bind(struct xv_call *call, struct xv_opx *op, int raw);
+int xv_cm_bind(struct xv_call *call, struct xv_opx *op, struct rdma_cm_id *id,
+	       struct sockaddr_storage *addr);
 void xv_cm_save(struct xv_cm_data *to, const void *data, u32 len);
 
 /* The states of a queue pair, as its connection goes on; qp_cm.c. */

@@ -344,7 +344,9 @@ static void conn_end(struct work_struct *work)
 	struct xv_qp *qp = conn->qp;
 
 	mutex_lock(&qp->lock);
-	xv_qp_to_err(qp);
+	/* Whatever the driver says: nothing more goes to it. */
+	if (xv_qp_to_err(qp))
+		xv_qp_note_failed(qp);
 	WRITE_ONCE(qp->hold_recvs, false);
 	xv_qp_let_go(qp);
 	xv_qp_drain(qp);
@@ -397,10 +399,8 @@ static int cm_errno(int raw)
 
 static int resolve_addr(struct xv_conn *conn)
 {
-	struct sockaddr *src = conn->src.ss_family ?
-			       (struct sockaddr *)&conn->src : NULL;
-
-	return rdma_resolve_addr(conn->id, src, (struct sockaddr *)&conn->dst,
+	/* The source is bound: here nobody's rights would be looked at. */
+	return rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&conn->dst,
 				 conn->establish_ms);
 }
 
@@ -770,7 +770,7 @@ static int make_id(struct xv_call *call, struct xv_opx *op, struct xv_conn *conn
 		rdma_set_ack_timeout(id, conn->ack_timeout);
 	if (!conn->iwarp)
 		rdma_set_min_rnr_timer(id, conn->min_rnr_timer);
-	return 0;
+	return conn->src.ss_family ? xv_cm_bind(call, op, id, &conn->src) : 0;
 }
 
 static int claim_request(struct xv_call *call, struct xv_opx *op,
@@ -914,7 +914,8 @@ static int conn_destroy(struct xv_uobj *obj, enum xv_why why)
 	set_conn_state(conn, XV_CONN_ENDED);
 	spin_unlock_irq(&qp->conn_lock);
 	mutex_lock(&qp->lock);
-	xv_qp_to_err(qp);
+	if (xv_qp_to_err(qp))
+		xv_qp_note_failed(qp);
 	mutex_unlock(&qp->lock);
 	/* The peer is told; waits for a handler that runs. */
 	if (conn->id)

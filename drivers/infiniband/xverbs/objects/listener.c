@@ -291,31 +291,6 @@ static int listener_check(struct xv_call *call, struct xv_opx *op)
 	return xv_cm_check_addr(call, op, XV_ADDRESS_SRC);
 }
 
-static int fail_bind(struct xv_call *call, struct xv_opx *op, int raw)
-{
-	u16 reason;
-	int ret;
-
-	switch (raw) {
-	case -EADDRINUSE:
-		reason = XV_R_ADDR_IN_USE;
-		break;
-	case -EADDRNOTAVAIL:
-	case -ENODEV:
-	case -EXDEV:
-		reason = XV_R_NO_ADDR;
-		break;
-	case -EACCES:
-		reason = XV_R_PERMISSION;
-		break;
-	default:
-		return xv_fail_driver(call, op, raw);
-	}
-	ret = xv_fail(call, op, XV_GRP_ADDRESS, XV_ADDRESS_SRC, reason, 0);
-	call->error.raw = -raw;
-	return ret;
-}
-
 static bool is_wildcard(const struct sockaddr_storage *addr)
 {
 	if (addr->ss_family == AF_INET)
@@ -392,11 +367,9 @@ static int listener_create(struct xv_call *call, struct xv_opx *op)
 	op->obj->hw = true;
 	if (xv_value(op, XV_GRP_PARAMS, XV_PARAMS_REUSE, 0))
 		rdma_set_reuseaddr(id, 1);
-	ret = rdma_bind_addr(id, (struct sockaddr *)&addr);
-	if (!ret && id->device != call->ibdev)
-		ret = -EXDEV;
+	ret = xv_cm_bind(call, op, id, &addr);
 	if (ret)
-		return fail_bind(call, op, ret);
+		return ret;
 	fill_info(l, &info);
 	return xv_result(call, op, &info, sizeof(info));
 }
@@ -406,7 +379,7 @@ static int listener_listen(struct xv_call *call, struct xv_opx *op)
 	struct xv_listener *l = to_listener(op->obj);
 	int ret = rdma_listen(l->id, l->backlog);
 
-	return ret ? fail_bind(call, op, ret) : 0;
+	return ret ? xv_cm_fail_bind(call, op, ret) : 0;
 }
 
 /* ---- destroy ---- */

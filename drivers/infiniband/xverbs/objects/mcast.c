@@ -18,7 +18,6 @@
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
-#include <linux/nsproxy.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -46,7 +45,7 @@ static u16 gid_net(struct xv_mcast *mcast, const struct ib_gid_attr *attr,
 
 	rcu_read_lock();
 	netdev = rcu_dereference(attr->ndev);
-	if (netdev && !net_eq(dev_net(netdev), current->nsproxy->net_ns)) {
+	if (netdev && !net_eq(dev_net(netdev), mcast->uobj.file->net)) {
 		reason = XV_R_PERMISSION;
 	} else if (netdev) {
 		*ifindex = netdev->ifindex;
