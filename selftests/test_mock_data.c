@@ -138,6 +138,53 @@ TEST_F(mdata, a_sleeper_wakes_at_the_commit)
 	EXPECT_EQ(3, m->cq.ring->tail);
 }
 
+/* ---- room ---- */
+
+static int send_twelve(void *arg)
+{
+	struct xvm *m = arg;
+	struct xv_send s;
+	int ret = 0;
+	int i;
+
+	for (i = 0; i < 12 && !ret; i++) {
+		xv_send_prep_send(&s, i, XV_SEND_SIGNALED,
+				  xv_sge_at(&m->mr, m->buf, 64));
+		ret = xv_post_send(&m->qp, &s, 1);
+	}
+	return ret ? ret : xv_submit(&m->qp);
+}
+
+/* Slots of sends that are just being posted are not free. */
+TEST_F(mdata, room_is_not_what_is_being_posted)
+{
+	struct xvm_call sender = { .run = send_twelve, .arg = &self->m };
+	struct xvm *m = &self->m;
+	struct xv_event ev;
+	int i;
+
+	ASSERT_EQ(0, xv_qp_connect(xv_now(m->t.ctx), &m->qp, xvm_peer()));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, xvm_send(m, &m->qp, 100 + i));
+	ASSERT_EQ(0, xv_qp_watch_room(xv_now(m->t.ctx), &m->qp, 13, 5));
+	ASSERT_EQ(0, xvm_verb("post_send", "sleep"));
+	xvm_start(_metadata, &sender);
+	ASSERT_TRUE(xvm_wait_sleeper("post_send"));
+	ASSERT_EQ(0, xvm_complete("send", qpn_of(m), 0, "SUCCESS"));
+	ASSERT_TRUE(xvt_wait_until(__atomic_load_n(&m->cq.ring->tail,
+						   __ATOMIC_ACQUIRE) == 1,
+				   5000));
+	EXPECT_FALSE(xvt_has_event(&m->eq));
+	ASSERT_EQ(0, xvm_verb("post_send", "wake"));
+	EXPECT_EQ(0, xvm_join(_metadata, &sender));
+	EXPECT_FALSE(xvt_has_event(&m->eq));
+	for (i = 0; i < 12; i++)
+		ASSERT_EQ(0, xvm_complete("send", qpn_of(m), 0, "SUCCESS"));
+	ASSERT_EQ(1, xvt_event(&m->eq, &ev));
+	EXPECT_EQ(XV_EV_ROOM, ev.type);
+	EXPECT_EQ(5, ev.cookie);
+}
+
 /* ---- sends that wait ---- */
 
 #define NUM_EARLY	5

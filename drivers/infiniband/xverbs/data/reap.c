@@ -6,18 +6,15 @@
  *
  * Who reaps: the caller of ENTER, or the CQ's work item when an event queue
  * wants to know or when the kernel itself has to. Both hold the CQ mutex, which
- * covers polling, translating and publishing. The driver's completion handler,
- * which may be called with locks of the driver held, only wakes and queues.
+ * covers polling, translating and publishing.
  *
  * A queue pair is found by its handle in wr_id. What wc->qp points to is never
  * looked at, since software devices leave entries of destroyed queue pairs
  * behind; how the queue pair of an SRQ's receive is found stands in srq.c.
  */
-#include <linux/sched.h>
 #include "../core/txn.h"
 #include "../objects/conn.h"
-#include "../trace.h"
-#include "data.h"
+#include "reap.h"
 
 #define XV_POLL_BATCH	16
 
@@ -68,44 +65,19 @@ static void reaper_end(struct xv_reaper *r)
 	}
 }
 
-/* For a reason of its own: the CQ mutex is held. */
-static void queue_auto(struct xv_queue *q, u8 why, bool on)
-{
-	struct xv_cq *cq = q->cq;
-	bool before = q->auto_reap;
-
-	lockdep_assert_held(&cq->lock);
-	if (on)
-		q->auto_reap |= why;
-	else
-		q->auto_reap &= ~why;
-	if (before != !!q->auto_reap)
-		WRITE_ONCE(cq->auto_reap, cq->auto_reap + (before ? -1 : 1));
-}
-
-/* Does the watch for free slots end now, one way or the other? */
-static void check_room(struct xv_qp *qp)
-{
-	struct xv_room room = qp->room;
-
-	lockdep_assert_held(&qp->sq.cq->lock);
-	if (!room.slots)
-		return;
-	if (xv_qp_can_send(qp) && xv_queue_free(&qp->sq) >= room.slots)
-		xv_event_raise_as(&qp->events, XV_EV_ROOM, room.cookie);
-	else if (xv_qp_state(qp) != XV_QPS_ERR)
-		return;
-	qp->room.slots = 0;
-	queue_auto(&qp->sq, XV_AUTO_ROOM, false);
-}
-
-static void set_done(struct xv_queue *q, struct xv_qp *qp, u32 done)
+/**
+ * xv_queue_set_done - slots up to here are free
+ * @q: the queue, the mutex of its CQ held
+ * @qp: its queue pair
+ * @done: counts the entries that have ended
+ */
+void xv_queue_set_done(struct xv_queue *q, struct xv_qp *qp, u32 done)
 {
 	WRITE_ONCE(q->done, done);
 	/* The completion is in the ring before its slot is free. */
 	smp_store_release(q->shared_done, done);
 	if (!q->recv)
-		check_room(qp);
+		xv_qp_check_room_locked(qp);
 }
 
 static void put_ring(struct xv_reaper *r, const struct xv_wc *wc)
@@ -212,17 +184,6 @@ static struct xv_queue *find_queue(struct xv_cq *cq, u32 handle, bool recv,
 	return q;
 }
 
-/* What came on a connection that was never established did not come. */
-static void cut_receive(const struct xv_qp *qp, struct xv_wc *wc)
-{
-	if (!(wc->flags & XV_WC_RECV) || !READ_ONCE(qp->cut))
-		return;
-	wc->status = XV_WC_FLUSH_ERR;
-	wc->flags = XV_WC_RECV;
-	wc->byte_len = 0;
-	wc->imm_data = 0;
-}
-
 /*
  * What is held goes first. A queue pair that is not found has been reset, or
  * could not be destroyed: its completions are dropped. To receives of an SRQ a
@@ -244,46 +205,46 @@ static void move_held(struct xv_reaper *r)
 		if (q && must_wait(qp))
 			break;
 		if (q) {
-			cut_receive(qp, &held->wc);
+			xv_wc_cut(qp, &held->wc);
 			put_ring(r, &held->wc);
 		}
 		if (held->srq) {
 			xv_srq_free_slot(held->srq, held->done);
 		} else if (q) {
 			q->held--;
-			set_done(q, qp, q->held ? held->done : q->polled);
+			xv_queue_set_done(q, qp, q->held ? held->done : q->polled);
 		}
 		cq->held_first = (cq->held_first + 1) % cq->cqe;
 		cq->held_num--;
 	}
 }
 
-static u8 wc_status(enum ib_wc_status status)
+/**
+ * xv_queue_drop_held - nobody wants the completions that are held
+ * @q: the queue, the mutex of its CQ held
+ * @qp: its queue pair
+ */
+void xv_queue_drop_held(struct xv_queue *q, struct xv_qp *qp)
 {
-	switch (status) {
-	case IB_WC_SUCCESS:
-		return XV_WC_SUCCESS;
-	case IB_WC_LOC_LEN_ERR:
-		return XV_WC_LOC_LEN_ERR;
-	case IB_WC_LOC_QP_OP_ERR:
-		return XV_WC_LOC_QP_OP_ERR;
-	case IB_WC_LOC_PROT_ERR:
-		return XV_WC_LOC_PROT_ERR;
-	case IB_WC_WR_FLUSH_ERR:
-		return XV_WC_FLUSH_ERR;
-	case IB_WC_REM_INV_REQ_ERR:
-		return XV_WC_REM_INV_REQ_ERR;
-	case IB_WC_REM_ACCESS_ERR:
-		return XV_WC_REM_ACCESS_ERR;
-	case IB_WC_REM_OP_ERR:
-		return XV_WC_REM_OP_ERR;
-	case IB_WC_RETRY_EXC_ERR:
-		return XV_WC_RETRY_EXC_ERR;
-	case IB_WC_RNR_RETRY_EXC_ERR:
-		return XV_WC_RNR_RETRY_EXC_ERR;
-	default:
-		return XV_WC_GENERAL_ERR;
+	struct xv_cq *cq = q->cq;
+	u32 from, to = 0;
+
+	for (from = 0; from < cq->held_num; from++) {
+		u32 src = (cq->held_first + from) % cq->cqe;
+		u32 dst = (cq->held_first + to) % cq->cqe;
+
+		if (cq->held[src].wc.qp == qp->uobj.handle &&
+		    !(cq->held[src].wc.flags & XV_WC_RECV) == !q->recv) {
+			if (cq->held[src].srq)
+				xv_srq_free_slot(cq->held[src].srq,
+						 cq->held[src].done);
+			continue;
+		}
+		cq->held[dst] = cq->held[src];
+		to++;
 	}
+	cq->held_num = to;
+	q->held = 0;
 }
 
 /* An entry that was never posted: it ends in its place, as we decided. */
@@ -304,72 +265,15 @@ static void emit_ours(struct xv_reaper *r, struct xv_queue *q, struct xv_qp *qp,
 	emit(r, q, qp, &wc);
 }
 
-static u8 net_type(const struct ib_wc *ibwc)
-{
-	if (!(ibwc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE))
-		return 0;
-	switch (ibwc->network_hdr_type) {
-	case RDMA_NETWORK_ROCE_V1:
-		return XV_GID_ROCE_V1;
-	case RDMA_NETWORK_IPV4:
-		return XV_NET_IPV4;
-	case RDMA_NETWORK_IPV6:
-		return XV_NET_IPV6;
-	default:
-		return 0;
-	}
-}
-
-static void fill_datagram(struct xv_wc *wc, const struct ib_wc *ibwc)
-{
-	wc->src_qp = ibwc->src_qp;
-	wc->slid = ibwc->slid;
-	wc->sl = ibwc->sl;
-	wc->net_type = net_type(ibwc);
-	if (ibwc->wc_flags & IB_WC_GRH)
-		wc->flags |= XV_WC_GRH;
-}
-
-static void fill_recv(struct xv_wc *wc, const struct xv_qp *qp,
-		      const struct ib_wc *ibwc)
-{
-	wc->flags = XV_WC_RECV;
-	if (ibwc->status != IB_WC_SUCCESS)
-		return;
-	if (ibwc->wc_flags & IB_WC_WITH_IMM) {
-		wc->flags |= XV_WC_WITH_IMM;
-		wc->imm_data = (__force u32)ibwc->ex.imm_data;
-	}
-	if (ibwc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
-		wc->flags |= XV_WC_RDMA;
-	if (qp->type == XV_QPT_UD)
-		fill_datagram(wc, ibwc);
-	cut_receive(qp, wc);
-}
-
-static void fill_wc(struct xv_wc *wc, u64 wr_id, const struct xv_qp *qp,
-		    const struct ib_wc *ibwc)
-{
-	memset(wc, 0, sizeof(*wc));
-	wc->wr_id = wr_id;
-	wc->qp = qp->uobj.handle;
-	wc->status = wc_status(ibwc->status);
-	/* Of an error only status and vendor_err are valid. */
-	if (ibwc->status == IB_WC_SUCCESS)
-		wc->byte_len = ibwc->byte_len;
-	else
-		wc->vendor_err = ibwc->vendor_err;
-}
-
 static void emit_driver(struct xv_reaper *r, struct xv_queue *q,
 			struct xv_qp *qp, const struct xv_shadow *shadow,
 			const struct ib_wc *ibwc)
 {
 	struct xv_wc wc;
 
-	fill_wc(&wc, shadow->wr_id, qp, ibwc);
+	xv_wc_fill(&wc, shadow->wr_id, qp, ibwc);
 	if (q->recv)
-		fill_recv(&wc, qp, ibwc);
+		xv_wc_fill_recv(&wc, qp, ibwc);
 	else
 		wc.opcode = shadow->opcode;
 	emit(r, q, qp, &wc);
@@ -387,7 +291,7 @@ static void follow_ours(struct xv_reaper *r, struct xv_queue *q,
 		emit_ours(r, q, qp, shadow);
 	}
 	if (!q->held)
-		set_done(q, qp, q->polled);
+		xv_queue_set_done(q, qp, q->polled);
 }
 
 /*
@@ -442,11 +346,11 @@ static void reap_shared(struct xv_reaper *r, struct xv_srq *srq,
 		return;
 	}
 	if (fails_qp(qp, ibwc->status))
-		xv_qp_failed(qp, wc_status(ibwc->status));
+		xv_qp_failed(qp, xv_wc_status(ibwc->status));
 	else if (ibwc->status == IB_WC_SUCCESS)
 		note_receive(qp);
-	fill_wc(&wc, wr_id, qp, ibwc);
-	fill_recv(&wc, qp, ibwc);
+	xv_wc_fill(&wc, wr_id, qp, ibwc);
+	xv_wc_fill_recv(&wc, qp, ibwc);
 	emit_shared(r, srq, slot, qp, &wc);
 }
 
@@ -475,7 +379,7 @@ static void reap_one(struct xv_reaper *r, const struct ib_wc *ibwc)
 	if (recv || ibwc->status != IB_WC_SUCCESS)
 		r->cq->found = true;
 	if (ibwc->status != IB_WC_SUCCESS)
-		xv_qp_failed(qp, wc_status(ibwc->status));
+		xv_qp_failed(qp, xv_wc_status(ibwc->status));
 	else if (recv)
 		note_receive(qp);
 	while (n--) {
@@ -522,309 +426,6 @@ out_end:
 }
 
 /**
- * xv_cq_arm - ask the driver for a notification
- * @cq: the CQ, its mutex held
- * @what: of what
- *
- * Return: 0; positive if completions came meanwhile, and may not be notified;
- * or what the driver answered, negative: it will not notify.
- */
-int xv_cq_arm(struct xv_cq *cq, enum xv_watch what)
-{
-	lockdep_assert_held(&cq->lock);
-	if (!cq->ibcq)
-		return 0;
-	/*
-	 * rxe does not notify the errors of sends, nor from 6.5 on those of
-	 * receives, as the specification has it: where there are only sends, or
-	 * errors, we look at each completion ourselves. And what somebody else
-	 * has asked for is not taken back.
-	 */
-	if (!cq->recv_depth || cq->num_failed ||
-	    atomic_read(&cq->armed) == XV_WATCH_ANY)
-		what = XV_WATCH_ANY;
-	atomic_set(&cq->armed, what);
-	cq->was_armed = true;
-	return ib_req_notify_cq(cq->ibcq, (what == XV_WATCH_ANY ?
-					   IB_CQ_NEXT_COMP : IB_CQ_SOLICITED) |
-				IB_CQ_REPORT_MISSED_EVENTS);
-}
-
-/**
- * xv_cq_want_event - the user arms it for an event
- * @cq: the CQ, its mutex held
- * @what: for what; if it is armed for more already, that stays
- */
-void xv_cq_want_event(struct xv_cq *cq, enum xv_watch what)
-{
-	lockdep_assert_held(&cq->lock);
-	if (what <= cq->want_event)
-		return;
-	WRITE_ONCE(cq->hit, false);
-	WRITE_ONCE(cq->want_event, what);
-}
-
-static void queue_reap(struct xv_cq *cq)
-{
-	/* The work item has its own reference, dropped when it has run. */
-	if (!READ_ONCE(cq->want_event) && !READ_ONCE(cq->auto_reap))
-		return;
-	if (READ_ONCE(cq->dead) || !kref_get_unless_zero(&cq->uobj.ref))
-		return;
-	if (!queue_work(xv_wq, &cq->work))
-		xv_uobj_put(&cq->uobj);
-}
-
-/**
- * xv_cq_settle - what is to be done after reaping
- * @cq: the CQ, its mutex held
- *
- * Raises the completion event if it was asked for, and arms the CQ if somebody
- * who does not call ENTER depends on it. What came meanwhile and may not be
- * notified is left to the work item.
- */
-void xv_cq_settle(struct xv_cq *cq)
-{
-	enum xv_watch watch;
-
-	lockdep_assert_held(&cq->lock);
-	if (xv_cq_ready(cq) && (cq->want_event == XV_WATCH_ANY ||
-				(cq->want_event && READ_ONCE(cq->hit)))) {
-		WRITE_ONCE(cq->want_event, XV_WATCH_NOTHING);
-		xv_event_raise(&cq->events, XV_EV_COMPLETION);
-	}
-	watch = cq->auto_reap ? XV_WATCH_ANY : cq->want_event;
-	if (watch && xv_cq_arm(cq, watch) > 0)
-		queue_reap(cq);
-}
-
-/**
- * xv_cq_handler - the driver's notification
- * @ibcq: the hardware object
- * @context: our CQ
- *
- * Context: any; with locks of the driver held: calls no verb.
- */
-void xv_cq_handler(struct ib_cq *ibcq, void *context)
-{
-	struct xv_cq *cq = context;
-
-	if (atomic_xchg(&cq->armed, XV_WATCH_NOTHING) == XV_WATCH_SOLICITED)
-		WRITE_ONCE(cq->hit, true);
-	xv_cq_kick(cq);
-}
-
-/**
- * xv_cq_kick - somebody should look at the CQ
- * @cq: the CQ
- *
- * Context: any.
- */
-void xv_cq_kick(struct xv_cq *cq)
-{
-	atomic_inc(&cq->seq);
-	if (wq_has_sleeper(&cq->wait))
-		wake_up_all(&cq->wait);
-	queue_reap(cq);
-}
-
-/**
- * xv_cq_work - reap when nobody else does
- * @work: the work item
- */
-void xv_cq_work(struct work_struct *work)
-{
-	struct xv_cq *cq = container_of(work, struct xv_cq, work);
-
-	mutex_lock(&cq->lock);
-	cq->found = false;
-	xv_cq_reap(cq);
-	/*
-	 * Notified of any, it may be a solicited one; what an ENTER has reaped
-	 * its caller knows of.
-	 */
-	if (cq->found)
-		WRITE_ONCE(cq->hit, true);
-	xv_cq_settle(cq);
-	mutex_unlock(&cq->lock);
-	xv_uobj_put(&cq->uobj);
-}
-
-/* ---- queues ---- */
-
-/**
- * xv_queue_attach - reserve room for all completions of a queue
- * @q: the queue
- *
- * Return: 0, or -ENOSPC if the CQ could overrun.
- */
-int xv_queue_attach(struct xv_queue *q)
-{
-	struct xv_cq *cq = q->cq;
-	int ret = 0;
-
-	mutex_lock(&cq->lock);
-	if (cq->attached + q->depth > cq->cqe) {
-		ret = -ENOSPC;
-	} else {
-		cq->attached += q->depth;
-		cq->recv_depth += q->recv ? q->depth : 0;
-		q->attached = true;
-	}
-	mutex_unlock(&cq->lock);
-	return ret;
-}
-
-static void drop_held(struct xv_queue *q, struct xv_qp *qp)
-{
-	struct xv_cq *cq = q->cq;
-	u32 from, to = 0;
-
-	for (from = 0; from < cq->held_num; from++) {
-		u32 src = (cq->held_first + from) % cq->cqe;
-		u32 dst = (cq->held_first + to) % cq->cqe;
-
-		if (cq->held[src].wc.qp == qp->uobj.handle &&
-		    !(cq->held[src].wc.flags & XV_WC_RECV) == !q->recv) {
-			if (cq->held[src].srq)
-				xv_srq_free_slot(cq->held[src].srq,
-						 cq->held[src].done);
-			continue;
-		}
-		cq->held[dst] = cq->held[src];
-		to++;
-	}
-	cq->held_num = to;
-	q->held = 0;
-}
-
-/* Something that others stood behind has gone, or may go now. */
-static bool move_on(struct xv_cq *cq)
-{
-	u32 tail = cq->tail;
-
-	if (cq->overflow)
-		xv_cq_reap(cq);
-	return cq->tail != tail;
-}
-
-/**
- * xv_queue_failed - its queue pair has failed: what completes now are errors
- * @q: the queue
- *
- * Context: may sleep.
- */
-void xv_queue_failed(struct xv_queue *q)
-{
-	struct xv_cq *cq = q->cq;
-	bool news;
-
-	mutex_lock(&cq->lock);
-	news = q->attached && !q->failed;
-	if (news) {
-		q->failed = true;
-		cq->num_failed++;
-	}
-	mutex_unlock(&cq->lock);
-	/* Who waits for errors has not asked the driver for all of these. */
-	if (news)
-		xv_cq_kick(cq);
-}
-
-static void forget_failure(struct xv_queue *q)
-{
-	lockdep_assert_held(&q->cq->lock);
-	if (q->failed)
-		q->cq->num_failed--;
-	q->failed = false;
-}
-
-/**
- * xv_queue_detach - completions of the queue are dropped from now on
- * @q: the queue
- * @qp: its queue pair
- */
-void xv_queue_detach(struct xv_queue *q, struct xv_qp *qp)
-{
-	struct xv_cq *cq = q->cq;
-	bool moved;
-
-	mutex_lock(&cq->lock);
-	xv_cq_reap(cq);
-	q->attached = false;
-	if (q->recv && qp->srq)
-		xv_srq_remove_qp(qp);
-	queue_auto(q, XV_AUTO_RTR | XV_AUTO_CONN | XV_AUTO_ROOM, false);
-	if (!q->recv)
-		qp->room.slots = 0;
-	drop_held(q, qp);
-	moved = move_on(cq);
-	mutex_unlock(&cq->lock);
-	if (moved)
-		xv_cq_kick(cq);
-}
-
-/**
- * xv_queue_release - give back the room of a queue
- * @q: a detached queue whose hardware is gone
- *
- * The driver may have left completions behind: they are polled out before the
- * room is given to somebody else.
- */
-void xv_queue_release(struct xv_queue *q)
-{
-	mutex_lock(&q->cq->lock);
-	xv_cq_reap(q->cq);
-	q->cq->attached -= q->depth;
-	q->cq->recv_depth -= q->recv ? q->depth : 0;
-	forget_failure(q);
-	mutex_unlock(&q->cq->lock);
-}
-
-/**
- * xv_queue_drain - have all posted entries ended?
- * @q: the queue, in a state in which they all end soon
- *
- * Return: true if they have.
- */
-bool xv_queue_drain(struct xv_queue *q)
-{
-	bool done;
-
-	mutex_lock(&q->cq->lock);
-	xv_cq_reap(q->cq);
-	done = q->polled == q->posted;
-	mutex_unlock(&q->cq->lock);
-	return done;
-}
-
-/**
- * xv_queue_restart - forget all entries
- * @q: the queue; its driver has forgotten them, and the generation is a new one
- * @qp: its queue pair, with the ring mutex held
- */
-void xv_queue_restart(struct xv_queue *q, struct xv_qp *qp)
-{
-	mutex_lock(&q->cq->lock);
-	/* What the driver has left of them takes no room from the next ones. */
-	xv_cq_reap(q->cq);
-	forget_failure(q);
-	if (q->recv && qp->srq) {
-		/* Receives of an SRQ that have ended belong to the user. */
-		xv_srq_restart(qp);
-		goto out_unlock;
-	}
-	drop_held(q, qp);
-	q->posted = q->taken;
-	q->polled = q->taken;
-	q->ours = 0;
-	q->unsignaled = 0;
-	set_done(q, qp, q->taken);
-out_unlock:
-	mutex_unlock(&q->cq->lock);
-}
-
-/**
  * xv_queue_complete - end the next entry without the driver
  * @q: the queue
  * @qp: its queue pair, with the ring mutex held
@@ -854,125 +455,4 @@ void xv_queue_complete(struct xv_queue *q, struct xv_qp *qp, u64 wr_id,
 	reaper_end(&r);
 	mutex_unlock(&cq->lock);
 	xv_cq_kick(cq);
-}
-
-/* ---- queue pairs ---- */
-
-/* Early sends are posted or flushed by a work item; the caller is anywhere. */
-void xv_qp_queue_work(struct xv_qp *qp)
-{
-	if (READ_ONCE(qp->dead) || !kref_get_unless_zero(&qp->uobj.ref))
-		return;
-	if (!queue_work(xv_wq, &qp->work))
-		xv_uobj_put(&qp->uobj);
-}
-
-/**
- * xv_qp_failed - the driver has moved a queue pair to ERR
- * @qp: the queue pair
- * @status: enum xv_wc_status of the completion that tells it; 0: an event does
- *
- * Sends that wait in the ring end now, by a work item, since the caller may
- * hold the CQ mutex or be in any context; and so does the connection.
- */
-void xv_qp_failed(struct xv_qp *qp, u8 status)
-{
-	if (READ_ONCE(qp->failed))
-		return;
-	xv_qp_note_failed(qp);
-	xv_qp_queue_work(qp);
-	if (READ_ONCE(qp->conn))
-		xv_conn_failed(qp, status);
-}
-
-static void let_go(struct xv_cq *cq)
-{
-	bool moved;
-
-	mutex_lock(&cq->lock);
-	moved = move_on(cq);
-	mutex_unlock(&cq->lock);
-	if (moved)
-		xv_cq_kick(cq);
-}
-
-/**
- * xv_qp_let_go - let go of the completions that were held
- * @qp: the queue pair, which was published or whose connection is established
- *
- * Context: may sleep.
- */
-void xv_qp_let_go(struct xv_qp *qp)
-{
-	let_go(qp->sq.cq);
-	if (qp->rq.cq != qp->sq.cq)
-		let_go(qp->rq.cq);
-}
-
-/**
- * xv_queue_auto_reap - does the kernel have to reap of its own accord?
- * @q: the queue
- * @why: XV_AUTO_*
- * @on: yes or no
- *
- * Context: may sleep.
- */
-void xv_queue_auto_reap(struct xv_queue *q, u8 why, bool on)
-{
-	mutex_lock(&q->cq->lock);
-	queue_auto(q, why, on);
-	mutex_unlock(&q->cq->lock);
-	if (on)
-		xv_cq_kick(q->cq);
-}
-
-/**
- * xv_qp_watch_room - tell when slots of the send queue are free
- * @qp: the queue pair
- * @slots: so many, at most its depth; 0 cancels
- * @cookie: of the event
- *
- * At once if they are, and the queue pair can send. One watch a queue pair:
- * a later one replaces it.
- *
- * Context: may sleep.
- * Return: 0 or the reason why not.
- */
-u16 xv_qp_watch_room(struct xv_qp *qp, u32 slots, u64 cookie)
-{
-	struct xv_cq *cq = qp->sq.cq;
-
-	if (slots > qp->sq.depth)
-		return XV_R_RANGE;
-	if (!qp->events.q)
-		return XV_R_NO_EVENTQ;
-	if (slots && xv_qp_state(qp) == XV_QPS_ERR)
-		return XV_R_STATE;
-	mutex_lock(&cq->lock);
-	qp->room.slots = slots;
-	qp->room.cookie = cookie;
-	queue_auto(&qp->sq, XV_AUTO_ROOM, slots);
-	if (slots) {
-		/* What has ended already frees slots without a notification. */
-		xv_cq_reap(cq);
-		check_room(qp);
-		xv_cq_settle(cq);
-	}
-	mutex_unlock(&cq->lock);
-	return 0;
-}
-
-/**
- * xv_qp_check_room - the state has changed: can it send, has it failed?
- * @qp: the queue pair
- *
- * Context: may sleep.
- */
-void xv_qp_check_room(struct xv_qp *qp)
-{
-	if (!READ_ONCE(qp->room.slots))
-		return;
-	mutex_lock(&qp->sq.cq->lock);
-	check_room(qp);
-	mutex_unlock(&qp->sq.cq->lock);
 }

@@ -23,102 +23,17 @@
  *	timer		ends what was not established in time
  *	reaper		of the CQ: the first successful receive establishes
  *
- * Established is what data shows, not what a message of the connection manager
- * says, which can be late or lost: on the passive side the first of its event,
- * the driver's COMM_EST and the first receive. The event is queued before that
- * receive is put into the ring, so no program sees it the other way round.
+ * The states are in conn_state.c, handler and steps in conn_step.c.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 #include "../data/data.h"
-#include "../trace.h"
-#include "cm.h"
 #include "conn.h"
 #include "objects.h"
 #include "qp_state.h"
 
-#define XV_CONN_NUM_EVENTS	3
-
 static const u16 conn_event_kinds[XV_CONN_NUM_EVENTS] = {
 	XV_EV_ESTABLISHED, XV_EV_CONNECT_FAILED, XV_EV_DISCONNECTED,
-};
-
-/* What a step has to do. */
-#define TODO_ADDR	BIT(0)	/* resolve the address */
-#define TODO_ROUTE	BIT(1)	/* resolve the route */
-#define TODO_CONNECT	BIT(2)	/* send the request */
-#define TODO_RESPONSE	BIT(3)	/* the peer has accepted */
-#define TODO_ACCEPT	BIT(4)	/* accept the peer's request */
-#define TODO_GOODBYE	BIT(5)	/* tell the connection manager that it is over */
-#define TODO_PEER_GONE	BIT(6)	/* the peer has disconnected */
-#define TODO_DROP_ID	BIT(7)	/* the id is of no use any more */
-
-/**
- * struct xv_conn - a connection
- * @uobj: the object
- * @edges: to the queue pair
- * @qp: the queue pair; its conn_lock protects what is said to be locked
- * @cm: context of @id
- * @id: id of the connection manager; set to NULL, locked, before it is destroyed
- * @request: the peer's request, from get to commit or abort
- * @state: enum xv_conn_state; locked
- * @cause: enum xv_conn_cause; locked
- * @passive: made from a request
- * @iwarp: the transport is iWARP
- * @started: committed; locked
- * @dead: unpublished: nothing is queued any more; locked
- * @was_up: it was established before it ended; locked
- * @todo: TODO_*; locked
- * @err: why it ended, positive errno, 0: as asked for; locked
- * @raw: what the connection manager said about that; locked
- * @step: see above
- * @end: see above
- * @timer: see above
- * @src: our address, as far as it is known; locked once it is started
- * @dst: the peer's; likewise
- * @establish_ms: limit for the timer
- * @tos: type of service, -1: not given
- * @ack_timeout: local ACK timeout, -1: not given
- * @min_rnr_timer: code
- * @reuse: the source address may be in use
- * @param: parameters of the connect or accept
- * @ours: private data that we send
- * @theirs: private data of the peer; locked
- * @events: its events
- * @nodes: one node for each kind
- */
-struct xv_conn {
-	struct xv_uobj uobj;
-	struct xv_edge edges[1];
-	struct xv_qp *qp;
-	struct xv_cm cm;
-	struct rdma_cm_id *id;
-	struct xv_request *request;
-	u8 state;
-	u8 cause;
-	bool passive;
-	bool iwarp;
-	bool started;
-	bool dead;
-	bool was_up;
-	u32 todo;
-	int err;
-	int raw;
-	struct work_struct step;
-	struct work_struct end;
-	struct delayed_work timer;
-	struct sockaddr_storage src;
-	struct sockaddr_storage dst;
-	u32 establish_ms;
-	int tos;
-	int ack_timeout;
-	u8 min_rnr_timer;
-	bool reuse;
-	struct rdma_conn_param param;
-	struct xv_cm_data ours;
-	struct xv_cm_data theirs;
-	struct xv_evsource events;
-	struct xv_evnode nodes[XV_CONN_NUM_EVENTS];
 };
 
 static struct xv_conn *to_conn(struct xv_uobj *obj)
@@ -165,477 +80,6 @@ int xv_conn_check_none(struct xv_call *call, struct xv_opx *op, u16 attr,
 	call->error.handle = handle;
 	return ret;
 }
-
-/* ---- states ---- */
-
-static void set_conn_state(struct xv_conn *conn, u8 state)
-{
-	lockdep_assert_held(&conn->qp->conn_lock);
-	trace_xv_conn_state(&conn->uobj, conn->state, state, conn->err);
-	conn->state = state;
-}
-
-/* A work item holds the object until it has run. */
-static void queue_item(struct xv_conn *conn, struct work_struct *work)
-{
-	lockdep_assert_held(&conn->qp->conn_lock);
-	if (conn->dead)
-		return;
-	xv_uobj_get(&conn->uobj);
-	/* Was it queued already, somebody else's reference stays. */
-	if (!queue_work(xv_wq, work))
-		xv_uobj_put(&conn->uobj);
-}
-
-static void add_todo(struct xv_conn *conn, u32 todo)
-{
-	lockdep_assert_held(&conn->qp->conn_lock);
-	conn->todo |= todo;
-	queue_item(conn, &conn->step);
-}
-
-static void note_todo(struct xv_conn *conn, u32 todo)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	if (conn->state != XV_CONN_ENDED)
-		add_todo(conn, todo);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-}
-
-/*
- * It is over, for the first reason that anybody gave. Never established means
- * that nothing was received, whatever the driver still completes. @err is
- * negative.
- */
-static void end_locked(struct xv_conn *conn, int err, int raw)
-{
-	lockdep_assert_held(&conn->qp->conn_lock);
-	if (!conn->started || conn->state == XV_CONN_ENDED)
-		return;
-	conn->was_up = conn->state == XV_CONN_ESTABLISHED;
-	conn->err = -err;
-	conn->raw = raw;
-	set_conn_state(conn, XV_CONN_ENDED);
-	if (!conn->was_up)
-		WRITE_ONCE(conn->qp->cut, true);
-	conn->todo = 0;
-	queue_item(conn, &conn->end);
-	/* An attempt leaves nothing behind, a connection says goodbye. */
-	add_todo(conn, conn->was_up ? TODO_GOODBYE : TODO_DROP_ID);
-}
-
-static void end_conn(struct xv_conn *conn, int err, int raw)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	end_locked(conn, err, raw);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-}
-
-/*
- * On iWARP the responder must not send before it has received (RFC 5044,
- * 7.1.2), whatever the connection manager says.
- */
-static bool sends_must_wait(const struct xv_conn *conn, u8 cause)
-{
-	return conn->iwarp && conn->passive && cause != XV_CONN_BY_DATA;
-}
-
-/* Established now? The event comes before what was received is let go. */
-static void establish_locked(struct xv_conn *conn, u8 cause)
-{
-	struct xv_qp *qp = conn->qp;
-
-	lockdep_assert_held(&qp->conn_lock);
-	if (conn->state != XV_CONN_CONNECTING && conn->state != XV_CONN_ACCEPTING)
-		return;
-	conn->cause = cause;
-	set_conn_state(conn, XV_CONN_ESTABLISHED);
-	xv_event_raise_data(&conn->events, XV_EV_ESTABLISHED, cause);
-	if (!sends_must_wait(conn, cause))
-		WRITE_ONCE(qp->hold_sends, false);
-	/* The event is there before a completion. */
-	smp_store_release(&qp->hold_recvs, false);
-	/*
-	 * Until it is told the connection manager repeats its reply, and gives
-	 * the connection up after a minute.
-	 */
-	if (conn->passive && cause != XV_CONN_BY_CM && conn->id)
-		rdma_notify(conn->id, IB_EVENT_COMM_EST);
-	xv_qp_queue_work(qp);
-}
-
-/**
- * xv_conn_received - a successful receive while something is held
- * @qp: the queue pair, with the mutex of its receive CQ held
- */
-void xv_conn_received(struct xv_qp *qp)
-{
-	struct xv_conn *conn;
-	unsigned long flags;
-
-	spin_lock_irqsave(&qp->conn_lock, flags);
-	conn = qp->conn;
-	/* The active side waits for the answer: it is on its way or here. */
-	if (!conn || !conn->passive)
-		goto out_unlock;
-	if (conn->state == XV_CONN_ACCEPTING) {
-		establish_locked(conn, XV_CONN_BY_DATA);
-	} else if (conn->state == XV_CONN_ESTABLISHED && qp->hold_sends) {
-		WRITE_ONCE(qp->hold_sends, false);
-		xv_qp_queue_work(qp);
-	}
-out_unlock:
-	spin_unlock_irqrestore(&qp->conn_lock, flags);
-}
-
-/**
- * xv_conn_comm_est - the driver says that the peer is there
- * @qp: the queue pair
- *
- * Context: any.
- */
-void xv_conn_comm_est(struct xv_qp *qp)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&qp->conn_lock, flags);
-	if (qp->conn && qp->conn->passive)
-		establish_locked(qp->conn, XV_CONN_BY_COMM_EST);
-	spin_unlock_irqrestore(&qp->conn_lock, flags);
-}
-
-static int status_errno(u8 status)
-{
-	switch (status) {
-	case XV_WC_RETRY_EXC_ERR:
-	case XV_WC_RNR_RETRY_EXC_ERR:
-		return -ETIMEDOUT;
-	default:
-		return -ECONNABORTED;
-	}
-}
-
-/**
- * xv_conn_failed - the queue pair has failed, and its connection with it
- * @qp: the queue pair
- * @status: enum xv_wc_status that told it, or 0
- *
- * Context: any.
- */
-void xv_conn_failed(struct xv_qp *qp, u8 status)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&qp->conn_lock, flags);
-	if (qp->conn)
-		end_locked(qp->conn, status_errno(status), 0);
-	spin_unlock_irqrestore(&qp->conn_lock, flags);
-}
-
-/* ---- the end ---- */
-
-static void conn_end(struct work_struct *work)
-{
-	struct xv_conn *conn = container_of(work, struct xv_conn, end);
-	struct xv_qp *qp = conn->qp;
-
-	mutex_lock(&qp->lock);
-	/* Whatever the driver says: nothing more goes to it. */
-	if (xv_qp_to_err(qp))
-		xv_qp_note_failed(qp);
-	WRITE_ONCE(qp->hold_recvs, false);
-	xv_qp_let_go(qp);
-	xv_qp_drain(qp);
-	xv_qp_early(qp);
-	mutex_unlock(&qp->lock);
-	xv_queue_auto_reap(&qp->rq, XV_AUTO_CONN, false);
-	/* Everything that was outstanding is in the ring by now. */
-	xv_event_raise_data(&conn->events, conn->was_up ? XV_EV_DISCONNECTED :
-			    XV_EV_CONNECT_FAILED, conn->err);
-	xv_uobj_put(&conn->uobj);
-}
-
-static void conn_timer(struct work_struct *work)
-{
-	struct xv_conn *conn = container_of(to_delayed_work(work),
-					    struct xv_conn, timer);
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	if (conn->state != XV_CONN_ESTABLISHED)
-		end_locked(conn, -ETIMEDOUT, 0);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-	xv_uobj_put(&conn->uobj);
-}
-
-/* ---- steps ---- */
-
-/* What the connection manager said, in the words of sockets. */
-static int cm_errno(int raw)
-{
-	switch (raw) {
-	case -ENOMEM:
-	case -EADDRINUSE:
-	case -EADDRNOTAVAIL:
-	case -ENETUNREACH:
-	case -EHOSTUNREACH:
-	case -ECONNREFUSED:
-	case -ECONNRESET:
-	case -ETIMEDOUT:
-	case -EACCES:
-		return raw;
-	case -ENODEV:
-	case -ENODATA:
-		/* No RDMA device has or reaches that address. */
-		return -EADDRNOTAVAIL;
-	default:
-		return -EHOSTUNREACH;
-	}
-}
-
-static int resolve_addr(struct xv_conn *conn)
-{
-	/* The source is bound: here nobody's rights would be looked at. */
-	return rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&conn->dst,
-				 conn->establish_ms);
-}
-
-static int resolve_route(struct xv_conn *conn)
-{
-	struct xv_qp *qp = conn->qp;
-	int ret;
-
-	if (conn->id->device != qp->ibqp->device) {
-		/* Not ours to keep: it would hold the other device's removal up. */
-		end_conn(conn, -EADDRNOTAVAIL, -EXDEV);
-		return 0;
-	}
-	mutex_lock(&qp->lock);
-	ret = READ_ONCE(conn->state) == XV_CONN_ENDED ? -ECONNABORTED :
-	      xv_qp_cm_init(qp, conn->id);
-	mutex_unlock(&qp->lock);
-	return ret ? ret : rdma_resolve_route(conn->id, conn->establish_ms);
-}
-
-static int send_request(struct xv_conn *conn)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	if (conn->state == XV_CONN_RESOLVING)
-		set_conn_state(conn, XV_CONN_CONNECTING);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-	return rdma_connect(conn->id, &conn->param);
-}
-
-/* The queue pair first, then the word to the peer, who may send at once. */
-static int answer(struct xv_conn *conn, struct rdma_conn_param *param)
-{
-	struct xv_qp *qp = conn->qp;
-	int ret = -ECONNABORTED;
-
-	rdma_lock_handler(conn->id);
-	mutex_lock(&qp->lock);
-	if (READ_ONCE(conn->state) != XV_CONN_ENDED) {
-		ret = conn->passive ? xv_qp_cm_init(qp, conn->id) : 0;
-		if (!ret)
-			ret = xv_qp_cm_connect(qp, conn->id);
-	}
-	mutex_unlock(&qp->lock);
-	if (!ret)
-		ret = rdma_accept(conn->id, param);
-	rdma_unlock_handler(conn->id);
-	return ret;
-}
-
-static int accept_response(struct xv_conn *conn)
-{
-	struct xv_qp *qp = conn->qp;
-	unsigned long flags;
-	int ret = 0;
-
-	/* On iWARP all is said and done by now, and our state follows. */
-	if (conn->iwarp) {
-		mutex_lock(&qp->lock);
-		if (READ_ONCE(conn->state) != XV_CONN_ENDED)
-			ret = xv_qp_cm_connect(qp, conn->id);
-		mutex_unlock(&qp->lock);
-	} else {
-		ret = answer(conn, NULL);
-	}
-	if (ret)
-		return ret;
-	spin_lock_irqsave(&qp->conn_lock, flags);
-	establish_locked(conn, XV_CONN_BY_CM);
-	spin_unlock_irqrestore(&qp->conn_lock, flags);
-	xv_qp_let_go(qp);
-	return 0;
-}
-
-/* What the peer sent before it left is received; it may be all that it sent. */
-static void peer_gone(struct xv_conn *conn)
-{
-	xv_queue_drain(&conn->qp->rq);
-	end_conn(conn, -ECONNRESET, 0);
-}
-
-static void keep_addresses(struct xv_conn *conn)
-{
-	const struct rdma_addr *addr = &conn->id->route.addr;
-
-	if (addr->src_addr.ss_family)
-		conn->src = addr->src_addr;
-	if (addr->dst_addr.ss_family)
-		conn->dst = addr->dst_addr;
-}
-
-static void drop_id(struct xv_conn *conn)
-{
-	struct rdma_cm_id *id;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	id = conn->id;
-	if (id)
-		keep_addresses(conn);
-	conn->id = NULL;
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-	if (id)
-		rdma_destroy_id(id);
-}
-
-static u32 take_todo(struct xv_conn *conn)
-{
-	unsigned long flags;
-	u32 todo;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	todo = conn->dead ? 0 : conn->todo;
-	conn->todo = 0;
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-	return todo;
-}
-
-static void conn_step(struct work_struct *work)
-{
-	struct xv_conn *conn = container_of(work, struct xv_conn, step);
-	u32 todo = take_todo(conn);
-	int ret = 0;
-
-	if (todo & TODO_ADDR)
-		ret = resolve_addr(conn);
-	if (todo & TODO_ROUTE)
-		ret = resolve_route(conn);
-	if (todo & TODO_CONNECT)
-		ret = send_request(conn);
-	if (todo & TODO_RESPONSE)
-		ret = accept_response(conn);
-	if (todo & TODO_ACCEPT)
-		ret = answer(conn, &conn->param);
-	if (ret)
-		end_conn(conn, cm_errno(ret), ret);
-	if (todo & TODO_PEER_GONE)
-		peer_gone(conn);
-	if (todo & TODO_GOODBYE && conn->id)
-		rdma_disconnect(conn->id);
-	if (todo & TODO_DROP_ID)
-		drop_id(conn);
-	xv_uobj_put(&conn->uobj);
-}
-
-/* ---- events of the connection manager ---- */
-
-static void keep_data(struct xv_conn *conn, const struct rdma_conn_param *from)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	xv_cm_save(&conn->theirs, from->private_data, from->private_data_len);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-}
-
-static void cm_established(struct xv_conn *conn)
-{
-	unsigned long flags;
-
-	/* Active: only on iWARP; our copy of the state has to follow first. */
-	if (!conn->passive) {
-		note_todo(conn, TODO_RESPONSE);
-		return;
-	}
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	establish_locked(conn, XV_CONN_BY_CM);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-}
-
-/* The peer does not want it, or does not exist any more. */
-static void cm_rejected(struct xv_conn *conn, struct rdma_cm_event *event)
-{
-	unsigned long flags;
-
-	keep_data(conn, &event->param.conn);
-	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	end_locked(conn, conn->state == XV_CONN_ESTABLISHED ? -ECONNRESET :
-		   -ECONNREFUSED, event->status);
-	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
-}
-
-static int conn_event(struct xv_cm *cm, struct rdma_cm_id *id,
-		      struct rdma_cm_event *event)
-{
-	struct xv_conn *conn = container_of(cm, struct xv_conn, cm);
-
-	trace_xv_conn_cm(&conn->uobj, event->event, event->status);
-	switch (event->event) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		note_todo(conn, TODO_ROUTE);
-		break;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		note_todo(conn, TODO_CONNECT);
-		break;
-	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		keep_data(conn, &event->param.conn);
-		note_todo(conn, TODO_RESPONSE);
-		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		xv_fault_delay_cm();
-		if (!conn->passive)
-			keep_data(conn, &event->param.conn);
-		cm_established(conn);
-		break;
-	case RDMA_CM_EVENT_REJECTED:
-		cm_rejected(conn, event);
-		break;
-	case RDMA_CM_EVENT_UNREACHABLE:
-		/* A neighbour's new address ends no connection that works. */
-		if (READ_ONCE(conn->state) == XV_CONN_ESTABLISHED)
-			break;
-		end_conn(conn, -ETIMEDOUT, event->status);
-		break;
-	case RDMA_CM_EVENT_ADDR_ERROR:
-	case RDMA_CM_EVENT_ROUTE_ERROR:
-	case RDMA_CM_EVENT_CONNECT_ERROR:
-		end_conn(conn, cm_errno(event->status), event->status);
-		break;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		note_todo(conn, TODO_PEER_GONE);
-		break;
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		/* Ours was removed before; this is the one it resolved to. */
-		end_conn(conn, -ENODEV, 0);
-		break;
-	default:
-		/* It tells something, but ends nothing. */
-		break;
-	}
-	return 0;
-}
-
-/* ---- create ---- */
 
 static int conn_check(struct xv_call *call, struct xv_opx *op)
 {
@@ -800,13 +244,13 @@ static int conn_create(struct xv_call *call, struct xv_opx *op)
 	int ret;
 
 	conn->qp = xv_to_qp(xv_handle(op, XV_OBJECT_QP));
-	conn->cm.handler = conn_event;
+	conn->cm.handler = xv_conn_event;
 	conn->passive = listener;
 	conn->iwarp = !rdma_ib_or_roce(call->ibdev, 1);
 	conn->state = XV_CONN_RESOLVING;
-	INIT_WORK(&conn->step, conn_step);
-	INIT_WORK(&conn->end, conn_end);
-	INIT_DELAYED_WORK(&conn->timer, conn_timer);
+	INIT_WORK(&conn->step, xv_conn_step_work);
+	INIT_WORK(&conn->end, xv_conn_end_work);
+	INIT_DELAYED_WORK(&conn->timer, xv_conn_timer_work);
 	xv_evsource_init(&conn->events, op, op->obj, conn->nodes,
 			 conn_event_kinds, XV_CONN_NUM_EVENTS);
 	ret = read_params(call, op, conn);
@@ -835,12 +279,12 @@ static void start_passive(struct xv_conn *conn)
 	conn->id = id;
 	conn->theirs = data;
 	conn->started = true;
-	set_conn_state(conn, XV_CONN_ACCEPTING);
+	xv_conn_set_state(conn, XV_CONN_ACCEPTING);
 	/* The peer may have lost patience since. */
 	if (id)
-		add_todo(conn, TODO_ACCEPT);
+		xv_conn_add_todo(conn, XV_TODO_ACCEPT);
 	else
-		end_locked(conn, -ECONNRESET, 0);
+		xv_conn_end_locked(conn, -ECONNRESET, 0);
 	spin_unlock_irq(&conn->qp->conn_lock);
 }
 
@@ -848,7 +292,7 @@ static void start_active(struct xv_conn *conn)
 {
 	spin_lock_irq(&conn->qp->conn_lock);
 	conn->started = true;
-	add_todo(conn, TODO_ADDR);
+	xv_conn_add_todo(conn, XV_TODO_ADDR);
 	spin_unlock_irq(&conn->qp->conn_lock);
 }
 
@@ -865,8 +309,6 @@ static void conn_commit(struct xv_call *call, struct xv_opx *op)
 	else
 		start_active(conn);
 }
-
-/* ---- destroy ---- */
 
 static void conn_unpublish(struct xv_uobj *obj, enum xv_why why)
 {
@@ -903,7 +345,7 @@ static int conn_destroy(struct xv_uobj *obj, enum xv_why why)
 	stop_items(conn);
 	xv_queue_auto_reap(&qp->rq, XV_AUTO_CONN, false);
 	if (!conn->started) {
-		drop_id(conn);
+		xv_conn_drop_id(conn);
 		unbind_qp(conn);
 		return 0;
 	}
@@ -911,7 +353,7 @@ static int conn_destroy(struct xv_uobj *obj, enum xv_why why)
 	spin_lock_irq(&qp->conn_lock);
 	if (conn->state != XV_CONN_ESTABLISHED && !conn->was_up)
 		WRITE_ONCE(qp->cut, true);
-	set_conn_state(conn, XV_CONN_ENDED);
+	xv_conn_set_state(conn, XV_CONN_ENDED);
 	spin_unlock_irq(&qp->conn_lock);
 	mutex_lock(&qp->lock);
 	if (xv_qp_to_err(qp))
@@ -920,7 +362,7 @@ static int conn_destroy(struct xv_uobj *obj, enum xv_why why)
 	/* The peer is told; waits for a handler that runs. */
 	if (conn->id)
 		rdma_disconnect(conn->id);
-	drop_id(conn);
+	xv_conn_drop_id(conn);
 	unbind_qp(conn);
 	mutex_lock(&qp->lock);
 	xv_qp_let_go(qp);
@@ -939,8 +381,6 @@ static void conn_free(struct xv_uobj *obj)
 {
 	xv_evsource_free(&to_conn(obj)->events);
 }
-
-/* ---- query and disconnect ---- */
 
 static int conn_query(struct xv_call *call, struct xv_opx *op)
 {
@@ -969,7 +409,7 @@ static int conn_query(struct xv_call *call, struct xv_opx *op)
 	info.private_len = conn->theirs.len;
 	memcpy(info.private_data, conn->theirs.data, conn->theirs.len);
 	if (conn->id)
-		keep_addresses(conn);
+		xv_conn_keep_addresses(conn);
 	xv_cm_write_addr(&conn->src, info.local);
 	xv_cm_write_addr(&conn->dst, info.remote);
 	spin_unlock_irq(&conn->qp->conn_lock);
@@ -978,31 +418,14 @@ static int conn_query(struct xv_call *call, struct xv_opx *op)
 
 static void conn_disconnect(struct xv_call *call, struct xv_opx *op)
 {
-	end_conn(to_conn(op->obj), 0, 0);
+	xv_conn_end(to_conn(op->obj), 0, 0);
 }
-
-/* ---- tables ---- */
 
 static const struct xv_attr_spec new_object_attrs[] = {
 	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
 	  .type = XV_OBJ_CONN, .required = true },
 	{ .id = XV_OBJECT_QP, .name = "qp", .kind = XV_K_WRITE,
 	  .type = XV_OBJ_QP, .required = true },
-};
-
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_CONN, .required = true },
-};
-
-static const struct xv_attr_spec read_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
-	  .type = XV_OBJ_CONN, .required = true },
-};
-
-static const struct xv_attr_spec write_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_WRITE,
-	  .type = XV_OBJ_CONN, .required = true },
 };
 
 static const struct xv_attr_spec address_attrs[] = {
@@ -1044,57 +467,15 @@ static const struct xv_attr_spec request_attrs[] = {
 	  .max = U64_MAX, .required = true },
 };
 
-static const struct xv_attr_spec result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_conn_info), .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec read_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
-};
-
-static const struct xv_group_spec write_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = write_object_attrs,
-	.num_attrs = ARRAY_SIZE(write_object_attrs),
-};
-
-static const struct xv_group_spec address = {
-	.id = XV_GRP_ADDRESS, .name = "address",
-	.attrs = address_attrs, .num_attrs = ARRAY_SIZE(address_attrs),
-};
-
-static const struct xv_group_spec path = {
-	.id = XV_GRP_PATH, .name = "path",
-	.attrs = path_attrs, .num_attrs = ARRAY_SIZE(path_attrs),
-};
-
-static const struct xv_group_spec params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = params_attrs, .num_attrs = ARRAY_SIZE(params_attrs),
-};
-
-static const struct xv_group_spec request = {
-	.id = XV_GRP_REQUEST, .name = "request",
-	.attrs = request_attrs, .num_attrs = ARRAY_SIZE(request_attrs),
-};
-
-static const struct xv_group_spec result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
-};
+XV_DEFINE_GROUP(new_object, XV_GRP_OBJECT, "object");
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_CONN);
+XV_DEFINE_OBJECT_GROUP(read_object, XV_K_READ, XV_OBJ_CONN);
+XV_DEFINE_OBJECT_GROUP(write_object, XV_K_WRITE, XV_OBJ_CONN);
+XV_DEFINE_GROUP(address, XV_GRP_ADDRESS, "address");
+XV_DEFINE_GROUP(path, XV_GRP_PATH, "path");
+XV_DEFINE_GROUP(params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(request, XV_GRP_REQUEST, "request");
+XV_DEFINE_RESULT_GROUP(result, struct xv_conn_info);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

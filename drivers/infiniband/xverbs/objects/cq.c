@@ -166,26 +166,6 @@ static int cq_moderate(struct xv_call *call, struct xv_opx *op)
 	return ret ? xv_fail_driver(call, op, ret) : 0;
 }
 
-static const struct xv_attr_spec new_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
-	  .type = XV_OBJ_CQ, .required = true },
-};
-
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_CQ, .required = true },
-};
-
-static const struct xv_attr_spec read_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
-	  .type = XV_OBJ_CQ, .required = true },
-};
-
-static const struct xv_attr_spec write_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_WRITE,
-	  .type = XV_OBJ_CQ, .required = true },
-};
-
 static const struct xv_attr_spec caps_attrs[] = {
 	{ .id = XV_CAPS_CQE, .name = "cqe", .kind = XV_K_U32,
 	  .min = 1, .max = XV_MAX_CQE, .required = true },
@@ -200,47 +180,13 @@ static const struct xv_attr_spec params_attrs[] = {
 	  .max = U16_MAX, .required = true },
 };
 
-static const struct xv_attr_spec result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_cq_info), .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec read_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
-};
-
-static const struct xv_group_spec write_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = write_object_attrs,
-	.num_attrs = ARRAY_SIZE(write_object_attrs),
-};
-
-static const struct xv_group_spec params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = params_attrs, .num_attrs = ARRAY_SIZE(params_attrs),
-};
-
-static const struct xv_group_spec caps = {
-	.id = XV_GRP_CAPS, .name = "caps",
-	.attrs = caps_attrs, .num_attrs = ARRAY_SIZE(caps_attrs),
-};
-
-static const struct xv_group_spec result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
-};
+XV_DEFINE_OBJECT_GROUP(new_object, XV_K_NEW, XV_OBJ_CQ);
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_CQ);
+XV_DEFINE_OBJECT_GROUP(read_object, XV_K_READ, XV_OBJ_CQ);
+XV_DEFINE_OBJECT_GROUP(write_object, XV_K_WRITE, XV_OBJ_CQ);
+XV_DEFINE_GROUP(params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(caps, XV_GRP_CAPS, "caps");
+XV_DEFINE_RESULT_GROUP(result, struct xv_cq_info);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

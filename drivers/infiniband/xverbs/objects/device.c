@@ -179,21 +179,6 @@ static int device_describe(struct xv_call *call, struct xv_opx *op)
 	return 0;
 }
 
-static const struct xv_attr_spec query_result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_device_info), .required = true },
-};
-
-static const struct xv_attr_spec port_result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_port_info), .required = true },
-};
-
-static const struct xv_attr_spec gid_result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_gid_info), .required = true },
-};
-
 static const struct xv_attr_spec describe_result_attrs[] = {
 	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
 	  .required = true },
@@ -211,37 +196,12 @@ static const struct xv_attr_spec gid_params_attrs[] = {
 	  .max = 0xffff, .required = true },
 };
 
-static const struct xv_group_spec query_result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = query_result_attrs,
-	.num_attrs = ARRAY_SIZE(query_result_attrs),
-};
-
-static const struct xv_group_spec port_result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = port_result_attrs, .num_attrs = ARRAY_SIZE(port_result_attrs),
-};
-
-static const struct xv_group_spec gid_result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = gid_result_attrs, .num_attrs = ARRAY_SIZE(gid_result_attrs),
-};
-
-static const struct xv_group_spec describe_result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = describe_result_attrs,
-	.num_attrs = ARRAY_SIZE(describe_result_attrs),
-};
-
-static const struct xv_group_spec port_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = port_params_attrs, .num_attrs = ARRAY_SIZE(port_params_attrs),
-};
-
-static const struct xv_group_spec gid_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = gid_params_attrs, .num_attrs = ARRAY_SIZE(gid_params_attrs),
-};
+XV_DEFINE_RESULT_GROUP(query_result, struct xv_device_info);
+XV_DEFINE_RESULT_GROUP(port_result, struct xv_port_info);
+XV_DEFINE_RESULT_GROUP(gid_result, struct xv_gid_info);
+XV_DEFINE_GROUP(describe_result, XV_GRP_RESULT, "result");
+XV_DEFINE_GROUP(port_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(gid_params, XV_GRP_PARAMS, "params");
 
 static const struct xv_group_use query_groups[] = {
 	{ .group = &query_result, .required = true },

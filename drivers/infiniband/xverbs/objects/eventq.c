@@ -9,15 +9,7 @@
 #include "../core/txn.h"
 #include "objects.h"
 
-static const struct xv_attr_spec new_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
-	  .type = XV_OBJ_EVENTQ, .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
+XV_DEFINE_OBJECT_GROUP(new_object, XV_K_NEW, XV_OBJ_EVENTQ);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

@@ -516,26 +516,6 @@ static void listener_reject(struct xv_call *call, struct xv_opx *op)
 
 /* ---- tables ---- */
 
-static const struct xv_attr_spec new_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
-	  .type = XV_OBJ_LISTENER, .required = true },
-};
-
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_LISTENER, .required = true },
-};
-
-static const struct xv_attr_spec read_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
-	  .type = XV_OBJ_LISTENER, .required = true },
-};
-
-static const struct xv_attr_spec write_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_WRITE,
-	  .type = XV_OBJ_LISTENER, .required = true },
-};
-
 static const struct xv_attr_spec address_attrs[] = {
 	{ .id = XV_ADDRESS_SRC, .name = "src", .kind = XV_K_IN,
 	  .min = XV_ADDR_IPV4_BYTES, .max = XV_ADDR_BYTES, .required = true },
@@ -557,70 +537,16 @@ static const struct xv_attr_spec request_attrs[] = {
 	  .max = U64_MAX, .required = true },
 };
 
-static const struct xv_attr_spec result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_listener_info), .required = true },
-};
-
-static const struct xv_attr_spec request_result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_request_info), .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec read_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
-};
-
-static const struct xv_group_spec write_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = write_object_attrs,
-	.num_attrs = ARRAY_SIZE(write_object_attrs),
-};
-
-static const struct xv_group_spec address = {
-	.id = XV_GRP_ADDRESS, .name = "address",
-	.attrs = address_attrs, .num_attrs = ARRAY_SIZE(address_attrs),
-};
-
-static const struct xv_group_spec create_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = create_params_attrs,
-	.num_attrs = ARRAY_SIZE(create_params_attrs),
-};
-
-static const struct xv_group_spec reject_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = reject_params_attrs,
-	.num_attrs = ARRAY_SIZE(reject_params_attrs),
-};
-
-static const struct xv_group_spec request = {
-	.id = XV_GRP_REQUEST, .name = "request",
-	.attrs = request_attrs, .num_attrs = ARRAY_SIZE(request_attrs),
-};
-
-static const struct xv_group_spec result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
-};
-
-static const struct xv_group_spec request_result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = request_result_attrs,
-	.num_attrs = ARRAY_SIZE(request_result_attrs),
-};
+XV_DEFINE_OBJECT_GROUP(new_object, XV_K_NEW, XV_OBJ_LISTENER);
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_LISTENER);
+XV_DEFINE_OBJECT_GROUP(read_object, XV_K_READ, XV_OBJ_LISTENER);
+XV_DEFINE_OBJECT_GROUP(write_object, XV_K_WRITE, XV_OBJ_LISTENER);
+XV_DEFINE_GROUP(address, XV_GRP_ADDRESS, "address");
+XV_DEFINE_GROUP(create_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(reject_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(request, XV_GRP_REQUEST, "request");
+XV_DEFINE_RESULT_GROUP(result, struct xv_listener_info);
+XV_DEFINE_RESULT_GROUP(request_result, struct xv_request_info);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

@@ -171,16 +171,6 @@ static const struct xv_attr_spec new_object_attrs[] = {
 	  .type = XV_OBJ_PD, .required = true },
 };
 
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_MR, .required = true },
-};
-
-static const struct xv_attr_spec read_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
-	  .type = XV_OBJ_MR, .required = true },
-};
-
 static const struct xv_attr_spec access_attrs[] = {
 	{ .id = XV_ACCESS_FLAGS, .name = "flags", .kind = XV_K_BITS,
 	  .max = XV_ACCESS_LOCAL_WRITE | XV_ACCESS_REMOTE |
@@ -196,41 +186,12 @@ static const struct xv_attr_spec params_attrs[] = {
 	  .max = U64_MAX },
 };
 
-static const struct xv_attr_spec result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_mr_info), .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec read_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
-};
-
-static const struct xv_group_spec access = {
-	.id = XV_GRP_ACCESS, .name = "access",
-	.attrs = access_attrs, .num_attrs = ARRAY_SIZE(access_attrs),
-};
-
-static const struct xv_group_spec params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = params_attrs, .num_attrs = ARRAY_SIZE(params_attrs),
-};
-
-static const struct xv_group_spec result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
-};
+XV_DEFINE_GROUP(new_object, XV_GRP_OBJECT, "object");
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_MR);
+XV_DEFINE_OBJECT_GROUP(read_object, XV_K_READ, XV_OBJ_MR);
+XV_DEFINE_GROUP(access, XV_GRP_ACCESS, "access");
+XV_DEFINE_GROUP(params, XV_GRP_PARAMS, "params");
+XV_DEFINE_RESULT_GROUP(result, struct xv_mr_info);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

@@ -37,46 +37,10 @@ static int pd_query(struct xv_call *call, struct xv_opx *op)
 	return xv_result(call, op, &info, sizeof(info));
 }
 
-static const struct xv_attr_spec new_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
-	  .type = XV_OBJ_PD, .required = true },
-};
-
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_PD, .required = true },
-};
-
-static const struct xv_attr_spec read_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
-	  .type = XV_OBJ_PD, .required = true },
-};
-
-static const struct xv_attr_spec result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_pd_info), .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec read_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
-};
-
-static const struct xv_group_spec result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
-};
+XV_DEFINE_OBJECT_GROUP(new_object, XV_K_NEW, XV_OBJ_PD);
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_PD);
+XV_DEFINE_OBJECT_GROUP(read_object, XV_K_READ, XV_OBJ_PD);
+XV_DEFINE_RESULT_GROUP(result, struct xv_pd_info);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

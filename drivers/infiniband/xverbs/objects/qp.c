@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * qp: queue pair. Changes of state are in qp_state.c, posting in data/post.c.
+ * qp: queue pair. Changes of state are in qp_state.c, posting in data/send.c
+ * and data/recv.c.
  *
  * Copyright (c) 2026 The xverbs authors
  */
@@ -520,21 +521,6 @@ static const struct xv_attr_spec new_object_attrs[] = {
 	  .type = XV_OBJ_SRQ },
 };
 
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_QP, .required = true },
-};
-
-static const struct xv_attr_spec read_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_READ,
-	  .type = XV_OBJ_QP, .required = true },
-};
-
-static const struct xv_attr_spec write_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_WRITE,
-	  .type = XV_OBJ_QP, .required = true },
-};
-
 static const struct xv_attr_spec caps_attrs[] = {
 	{ .id = XV_CAPS_SEND_WR, .name = "send_wr", .kind = XV_K_U32,
 	  .min = 1, .max = XV_MAX_QP_WR, .required = true },
@@ -579,69 +565,17 @@ static const struct xv_attr_spec room_params_attrs[] = {
 	  .max = U64_MAX },
 };
 
-static const struct xv_attr_spec result_attrs[] = {
-	{ .id = XV_RESULT_INFO, .name = "info", .kind = XV_K_OUT,
-	  .max = sizeof(struct xv_qp_info), .required = true },
-};
-
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec read_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = read_object_attrs, .num_attrs = ARRAY_SIZE(read_object_attrs),
-};
-
-static const struct xv_group_spec write_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = write_object_attrs,
-	.num_attrs = ARRAY_SIZE(write_object_attrs),
-};
-
-static const struct xv_group_spec caps = {
-	.id = XV_GRP_CAPS, .name = "caps",
-	.attrs = caps_attrs, .num_attrs = ARRAY_SIZE(caps_attrs),
-};
-
-static const struct xv_group_spec access = {
-	.id = XV_GRP_ACCESS, .name = "access",
-	.attrs = access_attrs, .num_attrs = ARRAY_SIZE(access_attrs),
-};
-
-static const struct xv_group_spec create_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = create_params_attrs,
-	.num_attrs = ARRAY_SIZE(create_params_attrs),
-};
-
-static const struct xv_group_spec modify_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = modify_params_attrs,
-	.num_attrs = ARRAY_SIZE(modify_params_attrs),
-};
-
-static const struct xv_group_spec recv_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = recv_params_attrs, .num_attrs = ARRAY_SIZE(recv_params_attrs),
-};
-
-static const struct xv_group_spec room_params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = room_params_attrs, .num_attrs = ARRAY_SIZE(room_params_attrs),
-};
-
-static const struct xv_group_spec result = {
-	.id = XV_GRP_RESULT, .name = "result",
-	.attrs = result_attrs, .num_attrs = ARRAY_SIZE(result_attrs),
-};
+XV_DEFINE_GROUP(new_object, XV_GRP_OBJECT, "object");
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_QP);
+XV_DEFINE_OBJECT_GROUP(read_object, XV_K_READ, XV_OBJ_QP);
+XV_DEFINE_OBJECT_GROUP(write_object, XV_K_WRITE, XV_OBJ_QP);
+XV_DEFINE_GROUP(caps, XV_GRP_CAPS, "caps");
+XV_DEFINE_GROUP(access, XV_GRP_ACCESS, "access");
+XV_DEFINE_GROUP(create_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(modify_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(recv_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_GROUP(room_params, XV_GRP_PARAMS, "params");
+XV_DEFINE_RESULT_GROUP(result, struct xv_qp_info);
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },

@@ -43,7 +43,7 @@ struct xv_shadow {
  * @shared_done: the user's copy of @done
  * @depth: entries outstanding at most; 0 if there is no such queue
  * @mask: ring entries - 1
- * @taken: entries consumed; under the ring mutex
+ * @taken: entries consumed; written under the ring mutex
  * @posted: of these, posted to the driver or completed by us; likewise. What
  *	lies between waits in the ring for RTS
  * @unsignaled: posted since the last one that the driver signals; likewise
@@ -225,7 +225,7 @@ static inline void xv_qp_note_failed(struct xv_qp *qp)
 
 static inline u32 xv_queue_free(const struct xv_queue *q)
 {
-	return q->depth - (q->taken - READ_ONCE(q->done));
+	return q->depth - (READ_ONCE(q->taken) - READ_ONCE(q->done));
 }
 
 #endif /* _XV_OBJECTS_QP_H */

@@ -154,36 +154,14 @@ static void subscription_free(struct xv_uobj *obj)
 	kvfree(sub->nodes);
 }
 
-static const struct xv_attr_spec new_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_NEW,
-	  .type = XV_OBJ_SUBSCRIPTION, .required = true },
-};
-
-static const struct xv_attr_spec destroy_object_attrs[] = {
-	{ .id = XV_OBJECT_HANDLE, .name = "handle", .kind = XV_K_DESTROY,
-	  .type = XV_OBJ_SUBSCRIPTION, .required = true },
-};
-
 static const struct xv_attr_spec params_attrs[] = {
 	{ .id = XV_PARAMS_PORT, .name = "port", .kind = XV_K_U32,
 	  .min = 1, .max = 255 },
 };
 
-static const struct xv_group_spec new_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = new_object_attrs, .num_attrs = ARRAY_SIZE(new_object_attrs),
-};
-
-static const struct xv_group_spec destroy_object = {
-	.id = XV_GRP_OBJECT, .name = "object",
-	.attrs = destroy_object_attrs,
-	.num_attrs = ARRAY_SIZE(destroy_object_attrs),
-};
-
-static const struct xv_group_spec params = {
-	.id = XV_GRP_PARAMS, .name = "params",
-	.attrs = params_attrs, .num_attrs = ARRAY_SIZE(params_attrs),
-};
+XV_DEFINE_OBJECT_GROUP(new_object, XV_K_NEW, XV_OBJ_SUBSCRIPTION);
+XV_DEFINE_OBJECT_GROUP(destroy_object, XV_K_DESTROY, XV_OBJ_SUBSCRIPTION);
+XV_DEFINE_GROUP(params, XV_GRP_PARAMS, "params");
 
 static const struct xv_group_use create_groups[] = {
 	{ .group = &new_object, .required = true },
