@@ -228,7 +228,7 @@ static bool take_events(fixture *f)
 		return false;
 	for (i = 0; i < 2; i++) {
 		if (!(fds[i].revents & POLLIN) ||
-		    xv_event_read(&f->eq[i], &ev, 1) != 1)
+		    xvt_read_now(&f->eq[i], &ev, 1) != 1)
 			continue;
 		any = true;
 		if (ev.type != XV_EV_CONNECT_REQUEST)

@@ -116,7 +116,7 @@ static void settle(struct xv_eventq *eq)
 	struct xv_event ev[8];
 
 	while (poll(&pfd, 1, xvt_ns(100) / 1000000) > 0 &&
-	       xv_event_read(eq, ev, 8) > 0)
+	       xvt_read_now(eq, ev, 8) > 0)
 		;
 }
 

@@ -1168,6 +1168,8 @@ static void events(struct worker *w)
 	pfd = (struct pollfd){ .fd = fd, .events = POLLIN };
 	if (poll(&pfd, 1, 0) < 1 || !(pfd.revents & POLLIN))
 		return;
+	/* What poll() told of may be gone. */
+	fcntl(fd, F_SETFL, O_NONBLOCK);
 	buf = one_in(w, 10) ? (uint8_t *)(uintptr_t)bad_pointer(w) : p;
 	n = read(fd, buf, rnd(w, 200));
 	for (i = 0; n > 0 && (i + 1) * sizeof(struct xv_event) <= n; i++) {

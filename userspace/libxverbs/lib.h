@@ -121,7 +121,7 @@ int xv_get_opts(void *opts, size_t size, const void *user);
 int xv_ctx_ioctl(struct xv_ctx *ctx, unsigned long cmd, void *arg);
 int xv_ctx_map(struct xv_ctx *ctx, const struct xv_area *area, uint8_t **mem);
 
-/* txn.c */
+/* message.c */
 int xv_tx_init(struct xv_tx *tx, struct xv_ctx *ctx, unsigned int flags);
 void xv_tx_exit(struct xv_tx *tx);
 const struct xv_op *xv_tx_find_op(const struct xv_tx *tx, unsigned int op);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Transactions: the message is built in one buffer and sent by one ioctl.
+ * Transactions: begun, filled by others, sent by one ioctl.
  *
  * Copyright (c) 2026 The xverbs authors
  */
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,69 +13,11 @@
 #include "lib.h"
 #include "txn.h"
 
-#define FIRST_SIZE	1024
-#define MAX_SIZE	(4 * XV_MAX_BYTES)
-
 /* Lock conflicts: 4 tries at once, then pauses from 10 us to 5 ms. */
 #define RETRY_MAX	20
 #define RETRY_YIELDS	4
 #define RETRY_FIRST_NS	10000L
 #define RETRY_PAUSE_NS	5000000L
-
-static void tx_forget(struct xv_tx *tx)
-{
-	struct xv_chunk *chunk;
-
-	while ((chunk = tx->chunks)) {
-		tx->chunks = chunk->next;
-		free(chunk);
-	}
-	tx->len = sizeof(struct xv_txn);
-	tx->op = 0;
-	tx->num_ops = 0;
-	tx->num_fixes = 0;
-	tx->broken = 0;
-	tx->done = false;
-}
-
-/* The objects that would have been made are not; the others are unchanged. */
-static void tx_abort(struct xv_tx *tx)
-{
-	unsigned int i;
-
-	for (i = 0; i < tx->num_fixes; i++) {
-		struct xv_obj *obj = tx->fixes[i].obj;
-
-		if (obj && obj->tx == tx) {
-			obj->tx = NULL;
-			obj->op = XV_NOT_PENDING;
-		}
-	}
-	tx->num_fixes = 0;
-	tx->done = true;
-}
-
-int xv_tx_init(struct xv_tx *tx, struct xv_ctx *ctx, unsigned int flags)
-{
-	memset(tx, 0, sizeof(*tx));
-	tx->buf = calloc(1, FIRST_SIZE);
-	if (!tx->buf)
-		return -ENOMEM;
-	tx->size = FIRST_SIZE;
-	tx->ctx = ctx;
-	tx->now = flags & XV_TXN_NOW;
-	tx->flags = flags & ~XV_TXN_NOW;
-	tx_forget(tx);
-	return 0;
-}
-
-void xv_tx_exit(struct xv_tx *tx)
-{
-	tx_abort(tx);
-	tx_forget(tx);
-	free(tx->fixes);
-	free(tx->buf);
-}
 
 XV_PUBLIC int xv_txn_begin(struct xv_ctx *ctx, unsigned int flags,
 			   struct xv_tx **tx_out)
@@ -112,8 +53,8 @@ XV_PUBLIC void xv_txn_reset(struct xv_tx *tx)
 {
 	XV_KEEP_ERRNO;
 
-	tx_abort(tx);
-	tx_forget(tx);
+	xv_msg_abort(tx);
+	xv_msg_forget(tx);
 }
 
 XV_PUBLIC const struct xv_error *xv_txn_error(const struct xv_tx *tx)
@@ -125,386 +66,6 @@ XV_PUBLIC unsigned int xv_txn_num_ops(const struct xv_tx *tx)
 {
 	return tx->done ? 0 : tx->num_ops;
 }
-
-/* The first failure stays, with a record as the kernel would write it. */
-static int tx_refuse(struct xv_tx *tx, int err, unsigned int reason,
-		     unsigned int group, unsigned int attr)
-{
-	if (tx->broken)
-		return err;
-	tx->broken = err;
-	memset(&tx->refused, 0, sizeof(tx->refused));
-	tx->refused.err = -err;
-	tx->refused.op = tx->num_ops ? tx->num_ops - 1 : XV_NO_OP;
-	tx->refused.reason = reason;
-	tx->refused.group = group;
-	tx->refused.attr = attr;
-	return err;
-}
-
-static int tx_fail(struct xv_tx *tx, int err)
-{
-	return tx_refuse(tx, err, err == -E2BIG ? XV_R_TOO_BIG : XV_R_NONE, 0,
-			 0);
-}
-
-/* Room for @len more bytes, cleared; returns their offset or an error. */
-static long tx_append(struct xv_tx *tx, size_t len)
-{
-	size_t need = tx->len + len;
-	size_t off = tx->len;
-	uint8_t *buf;
-
-	if (need > MAX_SIZE)
-		return tx_fail(tx, -E2BIG);
-	if (need > tx->size) {
-		buf = realloc(tx->buf, 2 * need);
-		if (!buf)
-			return tx_fail(tx, -ENOMEM);
-		tx->buf = buf;
-		tx->size = 2 * need;
-	}
-	memset(tx->buf + off, 0, len);
-	tx->len = need;
-	return (long)off;
-}
-
-static int tx_op(struct xv_tx *tx, unsigned int object, unsigned int method)
-{
-	struct xv_op *op;
-	long off;
-
-	if (tx->done)
-		tx_forget(tx);
-	off = tx_append(tx, sizeof(*op));
-	if (off < 0)
-		return (int)off;
-	op = (struct xv_op *)(tx->buf + off);
-	op->object = object;
-	op->method = method;
-	tx->op = off;
-	return tx->num_ops++;
-}
-
-/* Returns the offset of the attribute, or an error. */
-static long tx_attr(struct xv_tx *tx, unsigned int group, unsigned int id,
-		    unsigned int len, unsigned int flags, uint64_t data)
-{
-	struct xv_attr *attr;
-	struct xv_op *op;
-	long off;
-
-	if (tx->done || !tx->op)
-		return tx_fail(tx, -EINVAL);
-	if (len > USHRT_MAX)
-		return tx_fail(tx, -E2BIG);
-	op = (struct xv_op *)(tx->buf + tx->op);
-	if (op->num_attrs == USHRT_MAX)
-		return tx_fail(tx, -E2BIG);
-	off = tx_append(tx, sizeof(*attr));
-	if (off < 0)
-		return off;
-	op = (struct xv_op *)(tx->buf + tx->op);
-	op->num_attrs++;
-	attr = (struct xv_attr *)(tx->buf + off);
-	attr->group = group;
-	attr->id = id;
-	attr->len = len;
-	attr->flags = flags;
-	attr->data = data;
-	return off;
-}
-
-static int tx_fix(struct xv_tx *tx, enum xv_fix_kind kind, long off,
-		  struct xv_obj *obj, uint64_t data, unsigned int len)
-{
-	struct xv_fix *fix;
-
-	if (off < 0)
-		return (int)off;
-	if (tx->num_fixes == tx->max_fixes) {
-		unsigned int max = tx->max_fixes ? 2 * tx->max_fixes : 16;
-
-		fix = realloc(tx->fixes, max * sizeof(*fix));
-		if (!fix)
-			return tx_fail(tx, -ENOMEM);
-		tx->fixes = fix;
-		tx->max_fixes = max;
-	}
-	fix = &tx->fixes[tx->num_fixes++];
-	fix->kind = kind;
-	fix->attr = off;
-	fix->obj = obj;
-	fix->data = data;
-	fix->len = len;
-	return 0;
-}
-
-/* ------------------------------------------------------------------------
- * For the typed calls. Errors stay in the transaction.
- */
-
-int xv_tx_op(struct xv_tx *tx, unsigned int object, unsigned int method)
-{
-	return tx_op(tx, object, method);
-}
-
-void xv_tx_val(struct xv_tx *tx, unsigned int group, unsigned int id,
-	       unsigned int len, uint64_t val)
-{
-	tx_attr(tx, group, id, len, 0, val);
-}
-
-void xv_tx_new(struct xv_tx *tx, enum xv_fix_kind kind, struct xv_obj *obj)
-{
-	unsigned int op = tx->num_ops - 1;
-	long off;
-
-	if (tx->broken)
-		return;
-	/* An object that lives, or that is being made, is not made again. */
-	if (obj->handle || obj->tx) {
-		xv_tx_refuse(tx, XV_R_DUPLICATE, XV_GRP_OBJECT,
-			     XV_OBJECT_HANDLE);
-		return;
-	}
-	off = tx_attr(tx, XV_GRP_OBJECT, XV_OBJECT_HANDLE, sizeof(uint32_t), 0,
-		      0);
-	if (tx_fix(tx, kind, off, obj, 0, sizeof(uint32_t)))
-		return;
-	obj->ctx = tx->ctx;
-	obj->tx = tx;
-	obj->op = op;
-}
-
-/* An object by its handle, or by the operation that will make it. */
-void xv_tx_ref(struct xv_tx *tx, unsigned int group, unsigned int id,
-	       const struct xv_obj *obj, uint32_t handle)
-{
-	if (!obj->tx)
-		tx_attr(tx, group, id, sizeof(uint32_t), 0, handle);
-	else if (obj->tx == tx)
-		tx_attr(tx, group, id, sizeof(uint32_t), XV_ATTR_F_FROM_OP,
-			obj->op);
-	else
-		xv_tx_refuse(tx, XV_R_REFERENCE, group, id);
-}
-
-void xv_tx_after(struct xv_tx *tx, enum xv_fix_kind kind, struct xv_obj *obj,
-		 uint64_t data)
-{
-	if (!tx->broken)
-		tx_fix(tx, kind, 0, obj, data, 0);
-}
-
-void xv_tx_out(struct xv_tx *tx, unsigned int group, unsigned int id,
-	       void *buf, unsigned int len)
-{
-	long off = tx_attr(tx, group, id, len, 0, (uintptr_t)buf);
-
-	tx_fix(tx, XV_FIX_SAVE, off, NULL, (uintptr_t)buf, len);
-}
-
-/* An input buffer that the caller may forget at once. */
-void *xv_tx_copy(struct xv_tx *tx, unsigned int group, unsigned int id,
-		 const void *buf, size_t len)
-{
-	struct xv_chunk *chunk = tx->chunks;
-	size_t room = (len + 7) & ~(size_t)7;
-	uint8_t *mem;
-
-	if (len > USHRT_MAX) {
-		tx_fail(tx, -E2BIG);
-		return NULL;
-	}
-	if (!chunk || chunk->size - chunk->used < room) {
-		size_t size = room > 960 ? room : 960;
-
-		chunk = malloc(sizeof(*chunk) + size);
-		if (!chunk) {
-			tx_fail(tx, -ENOMEM);
-			return NULL;
-		}
-		chunk->size = size;
-		chunk->used = 0;
-		chunk->next = tx->chunks;
-		tx->chunks = chunk;
-	}
-	mem = (uint8_t *)chunk->mem + chunk->used;
-	chunk->used += room;
-	memcpy(mem, buf, len);
-	if (len > 8) {
-		tx_attr(tx, group, id, len, 0, (uintptr_t)mem);
-	} else {
-		uint64_t data = 0;
-
-		memcpy(&data, buf, len);
-		tx_attr(tx, group, id, len, 0, data);
-	}
-	return mem;
-}
-
-void xv_tx_fail(struct xv_tx *tx, int err)
-{
-	tx_fail(tx, err);
-}
-
-void xv_tx_refuse(struct xv_tx *tx, unsigned int reason, unsigned int group,
-		  unsigned int attr)
-{
-	tx_refuse(tx, -EINVAL, reason, group, attr);
-}
-
-int xv_tx_end(struct xv_tx *tx)
-{
-	int ret = tx->broken;
-
-	if (!tx->now)
-		return ret;
-	return xv_txn_commit(tx, NULL);
-}
-
-/* ------------------------------------------------------------------------
- * Raw
- */
-
-XV_PUBLIC int xv_txn_op(struct xv_tx *tx, unsigned int object,
-			unsigned int method)
-{
-	XV_KEEP_ERRNO;
-
-	return tx_op(tx, object, method);
-}
-
-XV_PUBLIC int xv_txn_attr(struct xv_tx *tx, unsigned int group,
-			  unsigned int id, unsigned int len,
-			  unsigned int flags, uint64_t data)
-{
-	XV_KEEP_ERRNO;
-	long off = tx_attr(tx, group, id, len, flags, data);
-
-	return off < 0 ? (int)off : 0;
-}
-
-XV_PUBLIC int xv_txn_attr_u32(struct xv_tx *tx, unsigned int group,
-			      unsigned int id, uint32_t val)
-{
-	return xv_txn_attr(tx, group, id, sizeof(val), 0, val);
-}
-
-XV_PUBLIC int xv_txn_attr_u64(struct xv_tx *tx, unsigned int group,
-			      unsigned int id, uint64_t val)
-{
-	return xv_txn_attr(tx, group, id, sizeof(val), 0, val);
-}
-
-XV_PUBLIC int xv_txn_attr_handle(struct xv_tx *tx, unsigned int group,
-				 unsigned int id, uint32_t handle)
-{
-	return xv_txn_attr(tx, group, id, sizeof(handle), 0, handle);
-}
-
-XV_PUBLIC int xv_txn_attr_ref(struct xv_tx *tx, unsigned int group,
-			      unsigned int id, unsigned int op)
-{
-	return xv_txn_attr(tx, group, id, sizeof(uint32_t), XV_ATTR_F_FROM_OP,
-			   op);
-}
-
-XV_PUBLIC int xv_txn_attr_new(struct xv_tx *tx, unsigned int group,
-			      unsigned int id)
-{
-	XV_KEEP_ERRNO;
-	long off = tx_attr(tx, group, id, sizeof(uint32_t), 0, 0);
-
-	return tx_fix(tx, XV_FIX_SAVE, off, NULL, 0, sizeof(uint32_t));
-}
-
-XV_PUBLIC int xv_txn_attr_in(struct xv_tx *tx, unsigned int group,
-			     unsigned int id, const void *buf, unsigned int len)
-{
-	uint64_t data = 0;
-
-	if (len > sizeof(data))
-		data = (uintptr_t)buf;
-	else if (len)
-		memcpy(&data, buf, len);
-	return xv_txn_attr(tx, group, id, len, 0, data);
-}
-
-XV_PUBLIC int xv_txn_attr_out(struct xv_tx *tx, unsigned int group,
-			      unsigned int id, void *buf, unsigned int len)
-{
-	XV_KEEP_ERRNO;
-	long off = tx_attr(tx, group, id, len, 0, (uintptr_t)buf);
-
-	return tx_fix(tx, XV_FIX_SAVE, off, NULL, (uintptr_t)buf, len);
-}
-
-const struct xv_op *xv_tx_find_op(const struct xv_tx *tx, unsigned int n)
-{
-	const struct xv_op *op;
-	size_t off = sizeof(struct xv_txn);
-
-	if (n >= tx->num_ops)
-		return NULL;
-	for (;;) {
-		op = (const struct xv_op *)(tx->buf + off);
-		if (!n--)
-			return op;
-		off += sizeof(*op) + op->num_attrs * sizeof(struct xv_attr);
-	}
-}
-
-XV_PUBLIC int xv_txn_get(const struct xv_tx *tx, unsigned int n,
-			 unsigned int group, unsigned int id,
-			 struct xv_attr *attr)
-{
-	const struct xv_op *op = xv_tx_find_op(tx, n);
-	const struct xv_attr *a;
-	unsigned int i;
-
-	if (!op)
-		return -ENOENT;
-	a = (const struct xv_attr *)(op + 1);
-	for (i = 0; i < op->num_attrs; i++) {
-		if (a[i].group == group && a[i].id == id) {
-			*attr = a[i];
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-static struct xv_txn *tx_header(struct xv_tx *tx)
-{
-	struct xv_txn *txn = (struct xv_txn *)tx->buf;
-
-	memset(txn, 0, sizeof(*txn));
-	txn->length = tx->len;
-	txn->num_ops = tx->num_ops;
-	txn->flags = tx->flags;
-	txn->error_ptr = (uintptr_t)&tx->err;
-	return txn;
-}
-
-XV_PUBLIC struct xv_txn *xv_txn_wire(struct xv_tx *tx, size_t *len)
-{
-	if (len)
-		*len = tx->len;
-	return tx_header(tx);
-}
-
-XV_PUBLIC int xv_txn_raw(struct xv_ctx *ctx, void *wire)
-{
-	XV_KEEP_ERRNO;
-
-	return xv_ctx_ioctl(ctx, XV_IOC_TXN, wire);
-}
-
-/* ------------------------------------------------------------------------
- * Commit
- */
 
 static void back_off(unsigned int try)
 {
@@ -539,12 +100,12 @@ static void restore_outputs(struct xv_tx *tx)
 	}
 }
 
-static int tx_ioctl(struct xv_tx *tx)
+static int send_message(struct xv_tx *tx)
 {
 	unsigned int try;
 	int ret;
 
-	tx_header(tx);
+	xv_msg_header(tx);
 	for (try = 0;; try++) {
 		memset(&tx->err, 0, sizeof(tx->err));
 		ret = xv_ctx_ioctl(tx->ctx, XV_IOC_TXN, tx->buf);
@@ -772,17 +333,17 @@ static void undo_creates(struct xv_tx *tx)
 		default:
 			continue;
 		}
-		tx_op(&undo, object, XV_M_DESTROY);
-		tx_attr(&undo, XV_GRP_OBJECT, XV_OBJECT_HANDLE,
-			sizeof(uint32_t), 0, fix->obj->handle);
+		xv_msg_op(&undo, object, XV_M_DESTROY);
+		xv_msg_attr(&undo, XV_GRP_OBJECT, XV_OBJECT_HANDLE,
+			    sizeof(uint32_t), 0, fix->obj->handle);
 		fix->obj->handle = 0;
 	}
 	if (undo.num_ops && !undo.broken)
-		tx_ioctl(&undo);
+		send_message(&undo);
 	xv_tx_exit(&undo);
 }
 
-static int tx_commit(struct xv_tx *tx)
+static int commit(struct xv_tx *tx)
 {
 	unsigned int i;
 	int ret, err = 0;
@@ -794,7 +355,7 @@ static int tx_commit(struct xv_tx *tx)
 	if (!tx->num_ops)
 		return -EINVAL;
 
-	ret = tx_ioctl(tx);
+	ret = send_message(tx);
 	if (ret < 0)
 		return ret;
 	for (i = 0; i < tx->num_fixes; i++) {
@@ -826,14 +387,14 @@ XV_PUBLIC int xv_txn_commit(struct xv_tx *tx, struct xv_error *err)
 	} else if (tx->broken) {
 		tx->err = tx->refused;
 	}
-	ret = tx_commit(tx);
+	ret = commit(tx);
 	if (ret < 0 && tx->err.err != -ret) {
 		/* Not from the kernel, or it could not write the record. */
 		memset(&tx->err, 0, sizeof(tx->err));
 		tx->err.err = -ret;
 		tx->err.op = XV_NO_OP;
 	}
-	tx_abort(tx);
+	xv_msg_abort(tx);
 	if (err)
 		*err = tx->err;
 	return ret;

@@ -1759,7 +1759,8 @@ int xv_poll(struct xv_cq *cq, struct xv_wc *wc, unsigned int n);
  * @n: room there, at least 1
  *
  * Sleeps while there is none, unless the descriptor is O_NONBLOCK. Several
- * threads may read; each event goes to one of them.
+ * threads may read; each event goes to one of them. What poll(2) told of may be
+ * gone: who polls sets O_NONBLOCK.
  *
  * Return: the number read; 0 when the device file was closed; -EAGAIN, -EINTR,
  * -ENODEV.

@@ -1688,6 +1688,10 @@ enum xv_event_type {
  * gives ENODEV and poll(2) %POLLHUP. After the device file was closed, read(2)
  * gives 0. No read that starts after a destroy has returned gives an event of
  * the destroyed object.
+ *
+ * An event that poll(2) told of may be gone before it is read: somebody else has
+ * read it, its object was destroyed, or the peer has withdrawn its request. So
+ * who polls sets O_NONBLOCK.
  */
 struct xv_event {
 	__aligned_u64 cookie;
