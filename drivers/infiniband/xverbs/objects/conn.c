@@ -28,8 +28,10 @@
  * the driver's COMM_EST and the first receive. The event is queued before that
  * receive is put into the ring, so no program sees it the other way round.
  */
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <rdma/ib_cm.h>
 #include "../data/data.h"
 #include "../trace.h"
 #include "cm.h"
@@ -52,6 +54,10 @@ static const u16 conn_event_kinds[XV_CONN_NUM_EVENTS] = {
 #define TODO_GOODBYE	BIT(5)	/* tell the connection manager that it is over */
 #define TODO_PEER_GONE	BIT(6)	/* the peer has disconnected */
 #define TODO_DROP_ID	BIT(7)	/* the id is of no use any more */
+#define TODO_AGAIN	BIT(8)	/* connect again, a little later */
+
+/* How much later. */
+#define XV_AGAIN_MS	200
 
 /**
  * struct xv_conn - a connection
@@ -81,6 +87,7 @@ static const u16 conn_event_kinds[XV_CONN_NUM_EVENTS] = {
  * @ack_timeout: local ACK timeout, -1: not given
  * @min_rnr_timer: code
  * @reuse: the source address may be in use
+ * @bound: a source address was asked for
  * @param: parameters of the connect or accept
  * @ours: private data that we send
  * @theirs: private data of the peer; locked
@@ -114,6 +121,7 @@ struct xv_conn {
 	int ack_timeout;
 	u8 min_rnr_timer;
 	bool reuse;
+	bool bound;
 	struct rdma_conn_param param;
 	struct xv_cm_data ours;
 	struct xv_cm_data theirs;
@@ -171,7 +179,8 @@ int xv_conn_check_none(struct xv_call *call, struct xv_opx *op, u16 attr,
 static void set_conn_state(struct xv_conn *conn, u8 state)
 {
 	lockdep_assert_held(&conn->qp->conn_lock);
-	trace_xv_conn_state(&conn->uobj, conn->state, state, conn->err);
+	if (conn->state != state)
+		trace_xv_conn_state(&conn->uobj, conn->state, state, conn->err);
 	conn->state = state;
 }
 
@@ -222,8 +231,15 @@ static void end_locked(struct xv_conn *conn, int err, int raw)
 		WRITE_ONCE(conn->qp->cut, true);
 	conn->todo = 0;
 	queue_item(conn, &conn->end);
-	/* An attempt leaves nothing behind, a connection says goodbye. */
-	add_todo(conn, conn->was_up ? TODO_GOODBYE : TODO_DROP_ID);
+	/*
+	 * An attempt leaves nothing behind, a connection says goodbye. On iWARP
+	 * ERR ends the stream. What the connection manager would do there, an
+	 * orderly close, makes siw forget reads that are outstanding.
+	 */
+	if (!conn->was_up)
+		add_todo(conn, TODO_DROP_ID);
+	else if (!conn->iwarp)
+		add_todo(conn, TODO_GOODBYE);
 }
 
 static void end_conn(struct xv_conn *conn, int err, int raw)
@@ -330,6 +346,12 @@ void xv_conn_failed(struct xv_qp *qp, u8 status)
 {
 	unsigned long flags;
 
+	/*
+	 * On iWARP a stream that has ended, or a request that was refused, flushes
+	 * what is outstanding. The event that says why comes a moment later.
+	 */
+	if (qp->iwarp && status == XV_WC_FLUSH_ERR)
+		return;
 	spin_lock_irqsave(&qp->conn_lock, flags);
 	if (qp->conn)
 		end_locked(qp->conn, status_errno(status), 0);
@@ -508,6 +530,50 @@ static void drop_id(struct xv_conn *conn)
 		rdma_destroy_id(id);
 }
 
+static struct rdma_cm_id *new_id(struct xv_conn *conn)
+{
+	struct rdma_cm_id *id = xv_cm_id_new(conn->uobj.file, &conn->cm);
+
+	if (IS_ERR(id))
+		return id;
+	if (conn->reuse)
+		rdma_set_reuseaddr(id, 1);
+	if (conn->tos >= 0)
+		rdma_set_service_type(id, conn->tos);
+	if (conn->ack_timeout >= 0)
+		rdma_set_ack_timeout(id, conn->ack_timeout);
+	if (!conn->iwarp)
+		rdma_set_min_rnr_timer(id, conn->min_rnr_timer);
+	return id;
+}
+
+/* An id asks once. */
+static int connect_again(struct xv_conn *conn)
+{
+	struct rdma_cm_id *id;
+	unsigned long flags;
+	bool over;
+	int ret = 0;
+
+	drop_id(conn);
+	msleep(XV_AGAIN_MS);
+	id = new_id(conn);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	/* It was ours a moment ago, so nobody's rights are in question. */
+	if (conn->bound)
+		ret = rdma_bind_addr(id, (struct sockaddr *)&conn->src);
+	spin_lock_irqsave(&conn->qp->conn_lock, flags);
+	over = ret || conn->dead || conn->state == XV_CONN_ENDED;
+	if (!over)
+		conn->id = id;
+	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
+	if (!over)
+		return resolve_addr(conn);
+	rdma_destroy_id(id);
+	return ret;
+}
+
 static u32 take_todo(struct xv_conn *conn)
 {
 	unsigned long flags;
@@ -526,6 +592,8 @@ static void conn_step(struct work_struct *work)
 	u32 todo = take_todo(conn);
 	int ret = 0;
 
+	if (todo & TODO_AGAIN)
+		ret = connect_again(conn);
 	if (todo & TODO_ADDR)
 		ret = resolve_addr(conn);
 	if (todo & TODO_ROUTE)
@@ -558,6 +626,21 @@ static void keep_data(struct xv_conn *conn, const struct rdma_conn_param *from)
 	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
 }
 
+/* The peer has accepted, perhaps less than was offered. */
+static void keep_answer(struct xv_conn *conn, const struct rdma_conn_param *from)
+{
+	unsigned long flags;
+
+	keep_data(conn, from);
+	spin_lock_irqsave(&conn->qp->conn_lock, flags);
+	/* It is told from our point of view; of iWARP's two only the request. */
+	conn->param.initiator_depth = conn->iwarp ? from->responder_resources :
+				      from->initiator_depth;
+	conn->param.responder_resources = conn->iwarp ? from->initiator_depth :
+					  from->responder_resources;
+	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
+}
+
 static void cm_established(struct xv_conn *conn)
 {
 	unsigned long flags;
@@ -579,8 +662,18 @@ static void cm_rejected(struct xv_conn *conn, struct rdma_cm_event *event)
 
 	keep_data(conn, &event->param.conn);
 	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	end_locked(conn, conn->state == XV_CONN_ESTABLISHED ? -ECONNRESET :
-		   -ECONNREFUSED, event->status);
+	/*
+	 * The peer's manager still knows another connection of a queue pair with
+	 * this number: it forgets that soon, and this has reminded it.
+	 */
+	if (conn->state == XV_CONN_CONNECTING &&
+	    event->status == IB_CM_REJ_STALE_CONN) {
+		set_conn_state(conn, XV_CONN_RESOLVING);
+		add_todo(conn, TODO_AGAIN);
+	}
+	if (conn->state != XV_CONN_RESOLVING)
+		end_locked(conn, conn->state == XV_CONN_ESTABLISHED ?
+			   -ECONNRESET : -ECONNREFUSED, event->status);
 	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
 }
 
@@ -598,13 +691,13 @@ static int conn_event(struct xv_cm *cm, struct rdma_cm_id *id,
 		note_todo(conn, TODO_CONNECT);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		keep_data(conn, &event->param.conn);
+		keep_answer(conn, &event->param.conn);
 		note_todo(conn, TODO_RESPONSE);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		xv_fault_delay_cm();
 		if (!conn->passive)
-			keep_data(conn, &event->param.conn);
+			keep_answer(conn, &event->param.conn);
 		cm_established(conn);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
@@ -757,20 +850,13 @@ static void unbind_qp(struct xv_conn *conn)
 
 static int make_id(struct xv_call *call, struct xv_opx *op, struct xv_conn *conn)
 {
-	struct rdma_cm_id *id = xv_cm_id_new(call->file, &conn->cm);
+	struct rdma_cm_id *id = new_id(conn);
 
 	if (IS_ERR(id))
 		return xv_fail_driver(call, op, PTR_ERR(id));
 	conn->id = id;
-	if (conn->reuse)
-		rdma_set_reuseaddr(id, 1);
-	if (conn->tos >= 0)
-		rdma_set_service_type(id, conn->tos);
-	if (conn->ack_timeout >= 0)
-		rdma_set_ack_timeout(id, conn->ack_timeout);
-	if (!conn->iwarp)
-		rdma_set_min_rnr_timer(id, conn->min_rnr_timer);
-	return conn->src.ss_family ? xv_cm_bind(call, op, id, &conn->src) : 0;
+	conn->bound = conn->src.ss_family;
+	return conn->bound ? xv_cm_bind(call, op, id, &conn->src) : 0;
 }
 
 static int claim_request(struct xv_call *call, struct xv_opx *op,
@@ -803,7 +889,6 @@ static int conn_create(struct xv_call *call, struct xv_opx *op)
 	conn->cm.handler = conn_event;
 	conn->passive = listener;
 	conn->iwarp = !rdma_ib_or_roce(call->ibdev, 1);
-	conn->state = XV_CONN_RESOLVING;
 	INIT_WORK(&conn->step, conn_step);
 	INIT_WORK(&conn->end, conn_end);
 	INIT_DELAYED_WORK(&conn->timer, conn_timer);
@@ -848,6 +933,7 @@ static void start_active(struct xv_conn *conn)
 {
 	spin_lock_irq(&conn->qp->conn_lock);
 	conn->started = true;
+	set_conn_state(conn, XV_CONN_RESOLVING);
 	add_todo(conn, TODO_ADDR);
 	spin_unlock_irq(&conn->qp->conn_lock);
 }
@@ -917,8 +1003,8 @@ static int conn_destroy(struct xv_uobj *obj, enum xv_why why)
 	if (xv_qp_to_err(qp))
 		xv_qp_note_failed(qp);
 	mutex_unlock(&qp->lock);
-	/* The peer is told; waits for a handler that runs. */
-	if (conn->id)
+	/* The peer is told; on iWARP it has been. */
+	if (conn->id && !conn->iwarp)
 		rdma_disconnect(conn->id);
 	drop_id(conn);
 	unbind_qp(conn);
@@ -949,8 +1035,6 @@ static int conn_query(struct xv_call *call, struct xv_opx *op)
 		.qp = conn->qp->uobj.handle,
 		.retry_cnt = conn->param.retry_count,
 		.rnr_retry = conn->param.rnr_retry_count,
-		.rd_atomic = conn->param.initiator_depth,
-		.dest_rd_atomic = conn->param.responder_resources,
 	};
 
 	if (conn->passive)
@@ -966,6 +1050,8 @@ static int conn_query(struct xv_call *call, struct xv_opx *op)
 	info.cause = conn->cause;
 	info.err = conn->err;
 	info.raw = conn->raw;
+	info.rd_atomic = conn->param.initiator_depth;
+	info.dest_rd_atomic = conn->param.responder_resources;
 	info.private_len = conn->theirs.len;
 	memcpy(info.private_data, conn->theirs.data, conn->theirs.len);
 	if (conn->id)
