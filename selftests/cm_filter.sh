@@ -6,24 +6,30 @@
 #
 # A packet: UDP (8 bytes), BTH (12) with the QP number at 5, DETH (8), MAD with the attribute at 16.
 
-# cm_filter [MESSAGE]...: which to drop, of req rej rep rtu dreq drep and data, which is all to other
-# queue pairs; counters begin at 0
+# cm_filter [MESSAGE[-once]]...: which to drop, of req rej rep rtu dreq drep and data, which is all to
+# other queue pairs; once: the first one only; counters begin at 0
 cm_filter()
 {
-	local line name drop
+	local line name drop once
 
 	cm_open
 	{
 		echo 'table inet cm {'
 		echo 'chain in { type filter hook input priority 0; policy accept;'
 		for line in req:0x0010 rej:0x0012 rep:0x0013 rtu:0x0014 dreq:0x0015 drep:0x0016 data; do
-			name=${line%:*} drop=''
-			case " $* " in *" $name "*) drop=drop ;; esac
+			name=${line%:*} drop='' once=''
+			case " $* " in
+			*" $name "*) drop=drop ;;
+			*" $name-once "*) once=1 ;;
+			esac
 			case $name in
 			data) line='@th,104,24 != 0x000001' ;;
 			*) line="@th,104,24 0x000001 @th,352,16 ${line#*:}" ;;
 			esac
 			echo "udp dport 4791 $line counter $drop comment \"$name\""
+			# the counter of the rule begins at 0
+			[ -z "$once" ] ||
+				echo "udp dport 4791 $line numgen inc mod 1000000 == 0 drop"
 		done
 		echo '}'
 		echo '}'
@@ -55,7 +61,7 @@ cm_wait()
 	done
 }
 
-# meet ROUND: machine a waits for machine b
+# meet ROUND: each machine waits for the other
 meet()
 {
 	local tries=600

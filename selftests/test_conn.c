@@ -4,7 +4,6 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include "xv_test.h"
 
@@ -52,19 +51,19 @@ FIXTURE_SETUP(conn)
 {
 	struct xv_tx *tx;
 
-	xvt_open(_metadata, &self->t);
+	xvt_open_name(_metadata, &self->t, xvt_conn_device());
 	self->now = xv_now(self->t.ctx);
 	xvt_snap(_metadata, &self->t, &self->before);
 	self->buf = xvt_map(6 * DEPTH * BYTES, PROT_READ | PROT_WRITE);
 	ASSERT_NE(NULL, self->buf);
 	self->addr.sin_family = AF_INET;
-	memcpy(&self->addr.sin_addr, self->t.gid.gid + 12, 4);
+	self->addr.sin_addr.s_addr = xvt_conn_address(&self->t);
 	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
 	xv_eventq_create(tx, &self->leq);
 	xv_pd_create(tx, &self->pd);
 	xv_mr_create(tx, &self->mr, XV_OPTS(xv_mr_opts, .pd = &self->pd,
 		     .addr = self->buf, .length = 6 * DEPTH * BYTES,
-		     .access = XVT_ALL_ACCESS));
+		     .access = xvt_conn_access(&self->t)));
 	xv_listener_create(tx, &self->l, XV_OPTS(xv_listener_opts,
 			   .eventq = &self->leq, .cookie = 7,
 			   .addr = (struct sockaddr *)&self->addr));
@@ -143,7 +142,8 @@ static int make_side(fixture *f, int i, const struct xv_conn_opts *opts,
 					 .eventq = &s->eq, .cookie = 1));
 	xv_qp_create(tx, &s->qp, XV_OPTS(xv_qp_opts, .pd = &f->pd,
 		     .send_cq = &s->cq, .send_wr = DEPTH, .recv_wr = DEPTH,
-		     .eventq = &s->eq, .cookie = 2, .access = XVT_REMOTE));
+		     .eventq = &s->eq, .cookie = 2, .access = xvt_conn_access(&f->t) &
+			       ~XV_ACCESS_LOCAL_WRITE));
 	xv_qp_post_recv(tx, &s->qp, recvs, DEPTH);
 	o.size = sizeof(o);
 	o.establish_ms = create_limit ? create_limit :
@@ -239,6 +239,30 @@ static int send_some(fixture *f, int i, unsigned int first, unsigned int n)
 	return ret ? ret : xv_submit(&f->s[i].qp);
 }
 
+/*
+ * As xvt_wc(). siw, while it accepts, can leave what comes just then in its
+ * socket until more comes: a write of nothing, which takes no receive.
+ */
+static int next_wc(fixture *f, int i, struct xv_wc *wc)
+{
+	struct xv_qp *peer = &f->s[i == A ? P : A].qp;
+	struct xv_send *s;
+	int ret;
+
+	if (!f->t.iwarp || !peer->obj.handle)
+		return xvt_wc(&f->s[i].cq, wc);
+	ret = xv_wait(&f->s[i].cq, 1, xvt_ns(500));
+	if (ret == -ETIME) {
+		s = xv_get_send(peer);
+		if (s) {
+			xv_send_prep(s, XV_WR_RDMA_WRITE, 0, 0);
+			xv_submit(peer);
+			printf("# more had to come\n");
+		}
+	}
+	return xvt_wc(&f->s[i].cq, wc);
+}
+
 /* @n messages, numbered from @first, in the receives from @recv on. */
 static void expect_messages(struct __test_metadata *_metadata, fixture *f,
 			    int i, unsigned int recv, unsigned int first,
@@ -249,7 +273,7 @@ static void expect_messages(struct __test_metadata *_metadata, fixture *f,
 
 	for (k = 0; k < n; k++) {
 		do {
-			ASSERT_EQ(1, xvt_wc(&f->s[i].cq, &wc)) {
+			ASSERT_EQ(1, next_wc(f, i, &wc)) {
 				TH_LOG("message %u does not come", first + k);
 			}
 		} while (!(wc.flags & XV_WC_RECV) &&
@@ -290,8 +314,13 @@ TEST_F(conn, one_call_each)
 	ASSERT_EQ(0, xv_listener_query_request(self->now, &self->l, token,
 					       &req));
 	EXPECT_EQ(token, req.token);
-	EXPECT_EQ(self->s[A].qp.info.qp_num, req.qp_num);
-	EXPECT_EQ(XV_PRIVATE_REQUEST, req.private_len);
+	/* iWARP pads nothing, and its sides do not know each other's number. */
+	if (self->t.iwarp) {
+		EXPECT_EQ(5, req.private_len);
+	} else {
+		EXPECT_EQ(self->s[A].qp.info.qp_num, req.qp_num);
+		EXPECT_EQ(XV_PRIVATE_REQUEST, req.private_len);
+	}
 	EXPECT_EQ(0, memcmp("hello", req.private_data, 6));
 	EXPECT_EQ(0, memcmp(&self->addr, req.local, 8));
 	EXPECT_EQ(3, req.rd_atomic);
@@ -299,7 +328,8 @@ TEST_F(conn, one_call_each)
 
 	calls = xv_num_ioctls(self->t.ctx);
 	ASSERT_EQ(0, accept_it(self, token, &(struct xv_conn_opts){
-		  .private_data = "welcome", .private_len = 7 }));
+		  .private_data = "welcome", .private_len = 7,
+		  .rd_atomic = 2 }));
 	EXPECT_EQ(calls + 1, xv_num_ioctls(self->t.ctx));
 	EXPECT_EQ(XV_CONN_BY_CM,
 		  expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED));
@@ -310,15 +340,19 @@ TEST_F(conn, one_call_each)
 	EXPECT_EQ(0, info.flags & XV_CONN_F_PASSIVE);
 	EXPECT_EQ(self->s[A].qp.obj.handle, info.qp);
 	EXPECT_EQ(0, memcmp("welcome", info.private_data, 8));
-	EXPECT_EQ(4096, info.path_mtu);
+	EXPECT_EQ(self->t.iwarp ? 0 : 4096, info.path_mtu);
+	EXPECT_EQ(self->t.iwarp ? XV_CONN_F_IWARP : 0,
+		  info.flags & XV_CONN_F_IWARP);
 	sin = (struct sockaddr_in *)info.remote;
 	EXPECT_EQ(self->addr.sin_port, sin->sin_port);
 	EXPECT_EQ(4, info.rd_atomic);
+	/* Offered were 3. */
+	EXPECT_EQ(2, info.dest_rd_atomic);
 	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[P].conn, &info));
 	EXPECT_EQ(XV_CONN_F_PASSIVE, info.flags & XV_CONN_F_PASSIVE);
 	EXPECT_EQ(0, memcmp("hello", info.private_data, 6));
 	/* No more than the peer offers. */
-	EXPECT_EQ(3, info.rd_atomic);
+	EXPECT_EQ(2, info.rd_atomic);
 	EXPECT_EQ(4, info.dest_rd_atomic);
 
 	ASSERT_EQ(0, send_some(self, A, 0, 3));
@@ -375,6 +409,44 @@ TEST_F(conn, event_before_message)
 	EXPECT_FALSE(xvt_has_event(&self->s[P].eq));
 }
 
+/*
+ * O4: a bad entry among early sends ends with an error in its place, what stands
+ * behind it is flushed, and the connection is over. Nothing of it arrives.
+ */
+TEST_F(conn, early_send_is_bad)
+{
+	struct xv_send *s;
+	struct xv_wc wc;
+	unsigned int k;
+	uint64_t token;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	ASSERT_EQ(0, fill_sends(self, A, 0, 1));
+	s = xv_get_send(&self->s[A].qp);
+	xv_send_prep_send(s, 1, XV_SEND_SIGNALED, sge_of(self, A, 0, 8));
+	s->sge[0].mr = self->pd.obj.handle;
+	ASSERT_EQ(0, fill_sends(self, A, 2, 2));
+	ASSERT_EQ(0, xv_submit(&self->s[A].qp));
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+	for (k = 0; k < 4; ) {
+		ASSERT_EQ(1, xvt_wc(&self->s[A].cq, &wc));
+		if (wc.flags & XV_WC_RECV)
+			continue;
+		ASSERT_EQ(k, wc.wr_id);
+		/* The first may be cut short. */
+		if (k || wc.status)
+			EXPECT_EQ(k == 1 ? XV_WC_LOC_PROT_ERR : XV_WC_FLUSH_ERR,
+				  wc.status);
+		k++;
+	}
+	EXPECT_EQ(ECONNABORTED, expect_event(_metadata, &self->s[A].eq,
+					     XV_EV_DISCONNECTED));
+	while (xvt_wc(&self->s[P].cq, &wc) == 1 && wc.status == XV_WC_SUCCESS)
+		EXPECT_EQ(100, wc.wr_id);
+}
+
 static void expect_flushed(struct __test_metadata *_metadata, fixture *f,
 			   int i, unsigned int sends)
 {
@@ -413,7 +485,7 @@ TEST_F(conn, rejected)
 	EXPECT_FALSE(xvt_has_event(&self->s[A].eq));
 	ASSERT_EQ(0, xv_conn_query(self->now, &self->s[A].conn, &info));
 	EXPECT_EQ(XV_CONN_ENDED, info.state);
-	EXPECT_EQ(28, info.raw);
+	EXPECT_EQ(self->t.iwarp ? -ECONNRESET : 28, info.raw);
 	EXPECT_EQ(0, memcmp("no", info.private_data, 3));
 	/* The token is worth nothing any more. */
 	EXPECT_EQ(-ENOENT, xv_listener_reject(self->now, &self->l, token,
@@ -474,6 +546,48 @@ TEST_F(conn, destroyed_established)
 	expect_flushed(_metadata, self, P, 0);
 }
 
+/* A file of its own, a connection, one message; then it waits to be killed. */
+static void connect_and_wait(const fixture *f)
+{
+	fixture c = { .addr = f->addr };
+	struct xv_tx *tx;
+
+	c.t.iwarp = f->t.iwarp;
+	c.buf = xvt_map(6 * DEPTH * BYTES, PROT_READ | PROT_WRITE);
+	if (!c.buf || xv_open(xvt_conn_device(), 0, &c.t.ctx) ||
+	    xv_txn_begin(c.t.ctx, 0, &tx))
+		_exit(1);
+	xv_pd_create(tx, &c.pd);
+	xv_mr_create(tx, &c.mr, XV_OPTS(xv_mr_opts, .pd = &c.pd,
+		     .addr = c.buf, .length = 6 * DEPTH * BYTES,
+		     .access = XV_ACCESS_LOCAL_WRITE));
+	if (xv_txn_commit(tx, NULL) || connect_to(&c, NULL) ||
+	    send_some(&c, A, 0, 1))
+		_exit(1);
+	pause();
+	_exit(1);
+}
+
+/* T5: the end of the process ends its connections, and the peer is told. */
+TEST_F(conn, peer_is_killed)
+{
+	uint64_t token;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid)
+		connect_and_wait(self);
+	ASSERT_LT(0, pid);
+	token = expect_request(_metadata, self);
+	ASSERT_EQ(0, accept_it(self, token, NULL));
+	expect_messages(_metadata, self, P, 0, 0, 1);
+	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(ECONNRESET, expect_event(_metadata, &self->s[P].eq,
+					   XV_EV_DISCONNECTED));
+}
+
 /* The states of the queue pair belong to the connection while there is one. */
 TEST_F(conn, queue_pair_is_taken)
 {
@@ -485,20 +599,93 @@ TEST_F(conn, queue_pair_is_taken)
 	EXPECT_EQ(XV_R_DEPENDENT, err->reason);
 	EXPECT_EQ(XV_OBJ_CONN, err->object);
 	EXPECT_EQ(self->s[A].conn.obj.handle, err->handle);
-	attr = xvt_peer(&self->t, &self->s[P].qp);
+	attr = (struct xv_qp_attr){ .size = sizeof(attr), .qpn = 1 };
 	EXPECT_EQ(-EBUSY, xv_qp_connect(self->now, &self->s[A].qp, &attr));
 	EXPECT_EQ(-EBUSY, xv_qp_destroy(self->now, &self->s[A].qp));
 	EXPECT_EQ(XV_OBJ_CONN, err->object);
 	ASSERT_EQ(0, xv_conn_destroy(self->now, &self->s[A].conn));
-	/* It can be taken up again from here. */
+	/* It can be taken up again from here, but not on iWARP. */
 	attr = (struct xv_qp_attr){ .size = sizeof(attr),
 				    .state = XV_QPS_RESET };
+	if (self->t.iwarp) {
+		EXPECT_EQ(-EOPNOTSUPP, xv_qp_modify(self->now,
+						    &self->s[A].qp, &attr));
+		EXPECT_EQ(XV_R_CAPABILITY, err->reason);
+		return;
+	}
 	EXPECT_EQ(0, xv_qp_modify(self->now, &self->s[A].qp, &attr));
 	EXPECT_EQ(-EINVAL, xv_conn_create(self->now, &self->s[A].conn,
 		  XV_OPTS(xv_conn_opts, .qp = &self->s[A].qp,
 			  .eventq = &self->s[A].eq,
 			  .dst = (struct sockaddr *)&self->addr)));
 	EXPECT_EQ(XV_R_STATE, err->reason);
+}
+
+static struct sockaddr *addr4(fixture *f, const char *ip, uint16_t port)
+{
+	static struct sockaddr_in sin;
+
+	sin = (struct sockaddr_in){ .sin_family = AF_INET,
+				    .sin_port = htons(port) };
+	if (ip)
+		inet_pton(AF_INET, ip, &sin.sin_addr);
+	else
+		sin.sin_addr = f->addr.sin_addr;
+	return (struct sockaddr *)&sin;
+}
+
+/* Receives for a queue pair that was reset. */
+static int post_recvs(fixture *f, int i)
+{
+	struct xv_recv r;
+	unsigned int k;
+
+	for (k = 0; k < DEPTH; k++) {
+		xv_recv_prep(&r, 100 + k);
+		xv_recv_add_sge(&r, sge_of(f, i, k, BYTES));
+		if (xv_post_recv(&f->s[i].qp, &r, 1))
+			return -1;
+	}
+	return xv_submit(&f->s[i].qp);
+}
+
+/*
+ * E17: the same queue pair again, and at once. The peer's connection manager
+ * remembers the number for a while and refuses it; that is tried again.
+ */
+TEST_F(conn, queue_pair_again)
+{
+	struct xv_qp_attr attr = { .size = sizeof(attr) };
+	unsigned int k;
+	uint64_t token;
+
+	if (self->t.iwarp)
+		SKIP(return, "iWARP: a queue pair connects once");
+	establish(_metadata, self);
+	for (k = 0; k < 2; k++) {
+		ASSERT_EQ(0, xv_conn_destroy(self->now, &self->s[A].conn));
+		expect_event(_metadata, &self->s[P].eq, XV_EV_DISCONNECTED);
+		ASSERT_EQ(0, destroy_side(self, &self->s[P]));
+		memset(&self->s[P], 0, sizeof(self->s[P]));
+		attr.state = XV_QPS_RESET;
+		ASSERT_EQ(0, xv_qp_modify(self->now, &self->s[A].qp, &attr));
+		attr.state = XV_QPS_INIT;
+		ASSERT_EQ(0, xv_qp_modify(self->now, &self->s[A].qp, &attr));
+		ASSERT_EQ(0, post_recvs(self, A));
+		ASSERT_EQ(0, xv_conn_create(self->now, &self->s[A].conn,
+			  XV_OPTS(xv_conn_opts, .qp = &self->s[A].qp,
+				  .eventq = &self->s[A].eq,
+				  .dst = (struct sockaddr *)&self->addr,
+				  .src = k ? addr4(self, NULL, 0) : NULL,
+				  .establish_ms = XV_ESTABLISH_MS *
+						  xvt_factor())));
+		token = expect_request(_metadata, self);
+		ASSERT_EQ(0, accept_it(self, token, NULL));
+		expect_event(_metadata, &self->s[A].eq, XV_EV_ESTABLISHED);
+		expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
+		ASSERT_EQ(0, send_some(self, A, 0, 1));
+		expect_messages(_metadata, self, P, 0, 0, 1);
+	}
 }
 
 /* A transaction that fails leaves the request as it was. */
@@ -528,20 +715,92 @@ TEST_F(conn, accept_undone)
 	expect_event(_metadata, &self->s[P].eq, XV_EV_ESTABLISHED);
 }
 
-/* ---- addresses ---- */
-
-static struct sockaddr *addr4(fixture *f, const char *ip, uint16_t port)
+/*
+ * E14: who accepts sends first. On iWARP that waits for the peer's first
+ * message, elsewhere it goes out.
+ */
+TEST_F(conn, passive_first)
 {
-	static struct sockaddr_in sin;
+	unsigned int n = xvt_count(CONN_FIRST);
+	unsigned int k, delayed = 0;
 
-	sin = (struct sockaddr_in){ .sin_family = AF_INET,
-				    .sin_port = htons(port) };
-	if (ip)
-		inet_pton(AF_INET, ip, &sin.sin_addr);
-	else
-		sin.sin_addr = f->addr.sin_addr;
-	return (struct sockaddr *)&sin;
+	for (k = 0; k < n; k++) {
+		/* The second half with delay on the way. */
+		if (self->t.iwarp && k == n / 2)
+			delayed = !xvt_sh("tc qdisc add dev lo root netem delay 3ms");
+		establish(_metadata, self);
+		ASSERT_EQ(0, send_some(self, P, 10, 2));
+		if (self->t.iwarp) {
+			struct xv_conn_info info;
+			struct xv_wc wc;
+
+			usleep(k * 377 % 5000);
+			ASSERT_EQ(0, xv_poll(&self->s[A].cq, &wc, 1));
+			ASSERT_EQ(0, xv_conn_query(self->now, &self->s[P].conn,
+						   &info));
+			EXPECT_EQ(2, info.sends_early);
+			ASSERT_EQ(0, send_some(self, A, 0, 1));
+		}
+		expect_messages(_metadata, self, A, 0, 10, 2);
+		if (self->t.iwarp)
+			expect_messages(_metadata, self, P, 0, 0, 1);
+		ASSERT_EQ(0, destroy_side(self, &self->s[A]));
+		ASSERT_EQ(0, destroy_side(self, &self->s[P]));
+		memset(self->s, 0, sizeof(self->s));
+	}
+	if (delayed)
+		EXPECT_EQ(0, xvt_sh("tc qdisc del dev lo root"));
 }
+
+/* What iWARP has not is refused before it reaches the driver. */
+TEST_F(conn, iwarp_limits)
+{
+	static const uint8_t opcodes[] = {
+		XV_WR_SEND_WITH_IMM, XV_WR_RDMA_WRITE_WITH_IMM,
+		XV_WR_ATOMIC_FETCH_AND_ADD, XV_WR_RDMA_READ,
+	};
+	unsigned int i;
+
+	if (!self->t.iwarp)
+		SKIP(return, "not iWARP");
+	establish(_metadata, self);
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		struct xv_send *s = xv_get_send(&self->s[A].qp);
+
+		ASSERT_NE(NULL, s);
+		xv_send_prep(s, opcodes[i], i, XV_SEND_SIGNALED);
+		s->rkey = self->mr.info.rkey;
+		s->remote_addr = self->mr.info.iova;
+		/* A read into nothing. */
+		if (opcodes[i] != XV_WR_RDMA_READ)
+			xv_send_add_sge(s, sge_of(self, A, DEPTH, 8));
+		EXPECT_EQ(opcodes[i] == XV_WR_RDMA_READ ? -EINVAL : -EOPNOTSUPP,
+			  xv_submit(&self->s[A].qp)) {
+			TH_LOG("opcode %u", opcodes[i]);
+		}
+		xv_unpost(&self->s[A].qp);
+	}
+	/* The queue is as it was, and an empty inline send is a message. */
+	for (i = 0; i < DEPTH; i++) {
+		struct xv_send *s = xv_get_send(&self->s[A].qp);
+
+		ASSERT_NE(NULL, s);
+		xv_send_prep(s, XV_WR_SEND, i, XV_SEND_SIGNALED |
+			     (i ? 0 : XV_SEND_INLINE));
+		if (i)
+			xv_send_add_sge(s, sge_of(self, A, DEPTH, 8));
+		ASSERT_EQ(0, xv_submit(&self->s[A].qp));
+	}
+	for (i = 0; i < DEPTH; i++) {
+		struct xv_wc wc;
+
+		ASSERT_EQ(1, xvt_wc(&self->s[P].cq, &wc));
+		EXPECT_EQ(XV_WC_SUCCESS, wc.status);
+		EXPECT_EQ(i ? 8 : 0, wc.byte_len);
+	}
+}
+
+/* ---- addresses ---- */
 
 static int listen_at(fixture *f, const struct sockaddr *addr, bool reuse)
 {
@@ -629,6 +888,16 @@ TEST_F(conn, no_way_there)
 		       EADDRNOTAVAIL, ECONNREFUSED);
 }
 
+/* In the same network. */
+static struct sockaddr *neighbour(fixture *f, uint8_t last)
+{
+	struct sockaddr_in *sin = (struct sockaddr_in *)addr4(f, NULL, 7);
+
+	sin->sin_addr.s_addr &= htonl(0xffffff00);
+	sin->sin_addr.s_addr |= htonl(last);
+	return (struct sockaddr *)sin;
+}
+
 /* E7: nobody has the address: given up in time, and others do not notice. */
 TEST_F(conn, nobody_is_there)
 {
@@ -637,7 +906,7 @@ TEST_F(conn, nobody_is_there)
 
 	create_limit = ms;
 	ASSERT_EQ(0, connect_as(self, X, &(struct xv_conn_opts){
-		  .dst = addr4(self, "10.9.0.77", 7) }));
+		  .dst = neighbour(self, 77) }));
 	create_limit = 0;
 	ASSERT_EQ(0, send_some(self, X, 0, 3));
 	establish(_metadata, self);
@@ -652,9 +921,11 @@ TEST_F(conn, nobody_is_there)
 TEST_F(conn, ipv6)
 {
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	const char *ip = getenv("XV_ADDRESS6");
 	struct xv_conn_info info;
 
-	inet_pton(AF_INET6, "fd00:9::1", &in6.sin6_addr);
+	ASSERT_EQ(1, inet_pton(AF_INET6, ip ? ip : "fd00:9::1",
+			       &in6.sin6_addr));
 	ASSERT_EQ(0, xv_listener_destroy(self->now, &self->l));
 	ASSERT_EQ(0, xv_listener_create(self->now, &self->l,
 		  XV_OPTS(xv_listener_opts, .eventq = &self->leq,
@@ -695,6 +966,8 @@ TEST_F(conn, wrong_uses)
 	EXPECT_EQ(-ENOENT, xv_listener_reject(self->now, &self->l, token,
 					      NULL, 0));
 	EXPECT_EQ(XV_R_NO_REQUEST, err->reason);
+	if (self->t.iwarp)
+		goto twice;
 	ASSERT_EQ(0, xv_cq_create(self->now, &cq, XV_OPTS(xv_cq_opts,
 							  .cqe = 1)));
 	ASSERT_EQ(0, xv_qp_create(self->now, &ud, XV_OPTS(xv_qp_opts,
@@ -705,6 +978,7 @@ TEST_F(conn, wrong_uses)
 	EXPECT_EQ(XV_R_CAPABILITY, err->reason);
 	EXPECT_EQ(0, xv_qp_destroy(self->now, &ud));
 	EXPECT_EQ(0, xv_cq_destroy(self->now, &cq));
+twice:
 	/* A bare disconnect twice is no error: it has ended. */
 	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[A].conn));
 	ASSERT_EQ(0, xv_conn_disconnect(self->now, &self->s[A].conn));
@@ -773,6 +1047,9 @@ TEST_F(conn, room_after_eagain)
 	struct xv_event ev;
 	struct xv_wc wc;
 
+	/* A message without a receive would end it. */
+	if (self->t.iwarp)
+		SKIP(return, "iWARP has no RNR");
 	establish(_metadata, self);
 	for (k = 0; k < n; k++) {
 		while (!fill_sends(self, A, sent, 1))

@@ -70,19 +70,19 @@ FIXTURE_SETUP(many)
 	struct xv_tx *tx;
 	int i;
 
-	xvt_open(_metadata, &self->t);
+	xvt_open_name(_metadata, &self->t, xvt_conn_device());
 	self->now = xv_now(self->t.ctx);
 	xvt_snap(_metadata, &self->t, &self->before);
 	self->backlog = variant->backlog;
 	self->buf = xvt_map(2 * MAX_CONNS * BYTES, PROT_READ | PROT_WRITE);
 	ASSERT_NE(NULL, self->buf);
 	self->addr.sin_family = AF_INET;
-	memcpy(&self->addr.sin_addr, self->t.gid.gid + 12, 4);
+	self->addr.sin_addr.s_addr = xvt_conn_address(&self->t);
 	ASSERT_EQ(0, xv_txn_begin(self->t.ctx, 0, &tx));
 	xv_pd_create(tx, &self->pd);
 	xv_mr_create(tx, &self->mr, XV_OPTS(xv_mr_opts, .pd = &self->pd,
 		     .addr = self->buf, .length = 2 * MAX_CONNS * BYTES,
-		     .access = XVT_ALL_ACCESS));
+		     .access = xvt_conn_access(&self->t)));
 	for (i = 0; i < 2; i++) {
 		self->ends[i] = calloc(MAX_CONNS, sizeof(*self->ends[i]));
 		xv_eventq_create(tx, &self->eq[i]);
@@ -308,12 +308,18 @@ TEST_F(many, burst)
 	EXPECT_EQ(0, info.pending);
 	TH_LOG("%u connected, %u refused", up, failed);
 	for (k = 0; k < n; k++)
-		if (self->ends[A][k].ended)
+		if (self->ends[A][k].ended && !self->t.iwarp)
 			EXPECT_EQ(ECONNREFUSED, self->ends[A][k].err);
+	expect_no_nonsense(_metadata, self);
+	/* siw gives a request up after ten seconds, however slow the machine. */
+	if (self->t.iwarp) {
+		EXPECT_LE(refused, failed);
+		EXPECT_LT(0, up);
+		return;
+	}
 	EXPECT_EQ(refused, failed);
 	if (variant->backlog >= n)
 		EXPECT_EQ(n, up);
-	expect_no_nonsense(_metadata, self);
 }
 
 /* E17: nothing grows. */
@@ -338,6 +344,14 @@ TEST_F(many, cycles)
 		xv_send_set_inline(s, MESSAGE, sizeof(MESSAGE));
 		ASSERT_EQ(0, xv_submit(&self->ends[A][0].qp));
 		ASSERT_TRUE(wait_for(self, self->num_accepted == 1, 5000));
+		/* See next_wc() in test_conn.c. */
+		if (self->t.iwarp &&
+		    xv_wait(&self->cq[P], 1, xvt_ns(500)) == -ETIME) {
+			s = xv_get_send(&self->ends[A][0].qp);
+			xv_send_prep(s, XV_WR_RDMA_WRITE, 8, 0);
+			ASSERT_EQ(0, xv_submit(&self->ends[A][0].qp));
+			TH_LOG("round %u: more had to come", k);
+		}
 		ASSERT_EQ(1, xvt_wc(&self->cq[P], &wc));
 		ASSERT_EQ(XV_WC_SUCCESS, wc.status) {
 			TH_LOG("round %u: qp %u (%u), flags %x, %u %u %u", k,
@@ -411,7 +425,9 @@ TEST_F(many, destroy_at_any_time)
 					     5000));
 		}
 		ASSERT_EQ(0, destroy_end(self, A, 0));
-		EXPECT_GT(xvt_ns(2000), xvt_now() - begin);
+		/* siw waits for the answer to a request, 10 s at most. */
+		EXPECT_GT(xvt_ns(2000) + self->t.iwarp * 10000000000LL,
+			  xvt_now() - begin);
 		/* A request may still be on its way, and its end as well. */
 		take_events(self);
 		if (self->num_accepted)

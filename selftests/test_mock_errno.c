@@ -418,6 +418,15 @@ TEST_F(errnos, posts_are_tried_again)
 	ASSERT_EQ(0, xvm_verb("post_send", "reset"));
 	EXPECT_EQ(0, xv_submit(&m->qp));
 	EXPECT_EQ(2, xvm_get("objects", "sends"));
+	/* Receives likewise. */
+	ASSERT_EQ(0, xvm_verb("post_recv", "fail %d 3", ENOTCONN));
+	EXPECT_EQ(0, xvm_recv(m, &m->qp, 1));
+	EXPECT_EQ(3, xvm_get("verbs/post_recv", "failed"));
+	ASSERT_EQ(0, xvm_verb("post_recv", "fail %d 0", ENOTCONN));
+	EXPECT_EQ(-EIO, xvm_recv(m, &m->qp, 2));
+	ASSERT_EQ(0, xvm_verb("post_recv", "reset"));
+	EXPECT_EQ(0, xv_submit(&m->qp));
+	EXPECT_EQ(2, xvm_get("objects", "recvs"));
 }
 
 /* A sleeper whom nobody would wake is told so. */

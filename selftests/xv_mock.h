@@ -221,20 +221,27 @@ XVT_UNUSED static void xvm_make(struct __test_metadata *_metadata,
 	xv_txn_free(tx);
 }
 
-XVT_UNUSED static void xvm_setup(struct __test_metadata *_metadata,
-				 struct xvm *m)
+/* With parameters of the module. */
+XVT_UNUSED static void xvm_setup_with(struct __test_metadata *_metadata,
+				      struct xvm *m, const char *params)
 {
 	memset(m, 0, sizeof(*m));
 	m->eq.fd = -1;
 	if (xvm_loaded())
 		xvm_unload();
-	ASSERT_EQ(0, xvm_load("")) {
+	ASSERT_EQ(0, xvm_load(params)) {
 		TH_LOG("xvmock.ko does not load");
 	}
 	m->buf = xvt_map(XVT_PAGE, PROT_READ | PROT_WRITE);
 	ASSERT_NE(NULL, m->buf);
 	xvm_open(_metadata, m);
 	xvm_make(_metadata, m);
+}
+
+XVT_UNUSED static void xvm_setup(struct __test_metadata *_metadata,
+				 struct xvm *m)
+{
+	xvm_setup_with(_metadata, m, "");
 }
 
 /* Nothing is left, nobody did what it must not, and the module can go. */

@@ -9,6 +9,7 @@
 #ifndef _XV_TEST_H
 #define _XV_TEST_H
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
@@ -206,6 +207,7 @@ XVT_UNUSED static void *xvt_map(size_t bytes, int prot)
  * struct xvt - an open device
  * @ctx: context
  * @fd: its file descriptor
+ * @iwarp: it has no GIDs of use
  * @gid_index: a RoCE v2 entry of port 1
  * @gid: that GID
  * @info: of device.query, when it was opened
@@ -213,6 +215,7 @@ XVT_UNUSED static void *xvt_map(size_t bytes, int prot)
 struct xvt {
 	struct xv_ctx *ctx;
 	int fd;
+	bool iwarp;
 	unsigned int gid_index;
 	struct xv_gid_info gid;
 	struct xv_device_info info;
@@ -242,14 +245,45 @@ XVT_UNUSED static void xvt_open_name(struct __test_metadata *_metadata,
 	memset(t, 0, sizeof(*t));
 	ASSERT_EQ(0, xv_open(name, 0, &t->ctx));
 	t->fd = xv_fd(t->ctx);
-	ASSERT_EQ(0, xvt_find_gid(t));
 	ASSERT_EQ(0, xv_device_query(xv_now(t->ctx), &t->info));
+	t->iwarp = t->info.flags & XV_DEVICE_F_IWARP;
+	if (!t->iwarp)
+		ASSERT_EQ(0, xvt_find_gid(t));
 }
 
 XVT_UNUSED static void xvt_open(struct __test_metadata *_metadata,
 				struct xvt *t)
 {
 	xvt_open_name(_metadata, t, "rxe0");
+}
+
+/*
+ * Connections are also tried on another device than rxe0, where test_siw.sh
+ * tells its name and its IPv4 address.
+ */
+XVT_UNUSED static const char *xvt_conn_device(void)
+{
+	const char *name = getenv("XV_DEVICE");
+
+	return name ? name : "rxe0";
+}
+
+/* All rights that the device has. */
+XVT_UNUSED static uint32_t xvt_conn_access(const struct xvt *t)
+{
+	return XV_ACCESS_LOCAL_WRITE | XV_ACCESS_REMOTE_WRITE |
+	       XV_ACCESS_REMOTE_READ | (t->iwarp ? 0 : XV_ACCESS_REMOTE_ATOMIC);
+}
+
+XVT_UNUSED static uint32_t xvt_conn_address(const struct xvt *t)
+{
+	const char *ip = getenv("XV_ADDRESS");
+	uint32_t addr;
+
+	if (ip && inet_pton(AF_INET, ip, &addr) == 1)
+		return addr;
+	memcpy(&addr, t->gid.gid + 12, 4);
+	return addr;
 }
 
 XVT_UNUSED static void xvt_close(struct xvt *t)

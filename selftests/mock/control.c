@@ -68,6 +68,7 @@ static int reset(const char *text)
 MOCK_COMMAND(complete, mock_complete);
 MOCK_COMMAND(inject, mock_inject);
 MOCK_COMMAND(event, mock_event);
+MOCK_COMMAND(cm, mock_cm);
 MOCK_COMMAND(reset, reset);
 
 /* ---- the plug ---- */
@@ -236,6 +237,7 @@ void mock_control_init(void)
 	debugfs_create_file("complete", 0200, mock_root, NULL, &complete_fops);
 	debugfs_create_file("inject", 0200, mock_root, NULL, &inject_fops);
 	debugfs_create_file("event", 0200, mock_root, NULL, &event_fops);
+	debugfs_create_file("cm", 0200, mock_root, NULL, &cm_fops);
 	debugfs_create_file("reset", 0200, mock_root, NULL, &reset_fops);
 	debugfs_create_file("objects", 0400, mock_root, NULL, &objects_fops);
 	debugfs_create_file("errors", 0400, mock_root, NULL, &errors_fops);

@@ -4,12 +4,14 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
+#include <linux/etherdevice.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_mad.h>
+#include <rdma/iw_cm.h>
 #include "mock.h"
 
 MODULE_AUTHOR("The xverbs authors");
@@ -25,7 +27,8 @@ MODULE_PARM_DESC(driver_id,
 
 static char *link = "ib";
 module_param(link, charp, 0444);
-MODULE_PARM_DESC(link, "Link layer: ib, iwarp, or the name of a netdev, for RoCE");
+MODULE_PARM_DESC(link,
+		 "Link layer: ib, iwarp, iwarp:NETDEV, or the name of a netdev, for RoCE");
 
 static bool plug = true;
 module_param(plug, bool, 0444);
@@ -39,13 +42,21 @@ struct mock mock = {
 
 static bool is_iwarp(void)
 {
-	return !strcmp(link, "iwarp");
+	return !strncmp(link, "iwarp", 5);
+}
+
+/* With connections: on a netdev, which has the addresses. */
+static bool has_cm(void)
+{
+	return is_iwarp() && link[5] == ':';
 }
 
 static bool is_roce(void)
 {
 	return !is_iwarp() && strcmp(link, "ib");
 }
+
+static u8 mock_mac[ETH_ALEN];
 
 /* ---- ports ---- */
 
@@ -68,7 +79,8 @@ int mock_port_immutable(struct ib_device *ibdev, u32 port,
 	/* Without management: there would be nobody to answer it. */
 	if (is_iwarp()) {
 		immutable->pkey_tbl_len = 1;
-		immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IWARP;
+		immutable->core_cap_flags = has_cm() ?
+			RDMA_CORE_PORT_IWARP : RDMA_CORE_CAP_PROT_IWARP;
 		return 0;
 	}
 	immutable->pkey_tbl_len = MOCK_PKEYS;
@@ -138,6 +150,11 @@ int mock_query_gid(struct ib_device *ibdev, u32 port, int index,
 	if (ret)
 		return ret;
 	memset(gid, 0, sizeof(*gid));
+	/* An address is looked up by the link address of its netdev. */
+	if (has_cm()) {
+		memcpy(gid->raw, mock_mac, ETH_ALEN);
+		return 0;
+	}
 	if (index == MOCK_GIDS - 1)
 		return 0;
 	gid->raw[0] = 0xfe;
@@ -178,9 +195,16 @@ static int set_netdev(struct ib_device *ibdev)
 	if (!is_roce() && !is_iwarp())
 		return 0;
 	/* The core asks the netdev of an iWARP port for its state. */
-	netdev = dev_get_by_name(&init_net, is_roce() ? link : "lo");
+	netdev = dev_get_by_name(&init_net, is_roce() ? link :
+				 has_cm() ? link + 6 : "lo");
 	if (!netdev)
 		return -ENODEV;
+	memcpy(mock_mac, netdev->dev_addr, ETH_ALEN);
+	if (has_cm()) {
+		strscpy(ibdev->iw_ifname, netdev->name,
+			sizeof(ibdev->iw_ifname));
+		ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
+	}
 	ret = ib_device_set_netdev(ibdev, netdev, 1);
 	dev_put(netdev);
 	return ret;

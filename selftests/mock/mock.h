@@ -188,6 +188,7 @@ struct mock_qp {
 	enum ib_qp_state state;
 	bool sig_all;
 	u32 num_mcast;
+	u32 cm_refs;
 };
 
 struct mock_dev {
@@ -256,6 +257,20 @@ __printf(1, 2) void mock_error(const char *fmt, ...);
 
 /* verbs.c */
 void mock_clean(void);
+struct ib_qp *mock_get_qp(struct ib_device *ibdev, int qpn);
+void mock_qp_up(struct mock_qp *qp);
+
+/* cm.c */
+struct iw_cm_id;
+struct iw_cm_conn_param;
+
+int mock_cm(const char *text);
+void mock_cm_down(struct mock_qp *qp);
+int mock_iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
+int mock_iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param);
+int mock_iw_reject(struct iw_cm_id *id, const void *data, u8 len);
+int mock_iw_create_listen(struct iw_cm_id *id, int backlog);
+int mock_iw_destroy_listen(struct iw_cm_id *id);
 
 /* queue.c */
 void mock_queue_init(struct mock_queue *q, u32 max, u32 max_sge);

@@ -303,7 +303,61 @@ static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	spin_lock_irq(&mock.lock);
 	ret = qp_set_state(to_qp(ibqp), attr, mask);
 	spin_unlock_irq(&mock.lock);
+	if (!ret && mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR)
+		mock_cm_down(to_qp(ibqp));
 	return ret;
+}
+
+/**
+ * mock_get_qp - a queue pair by its number
+ * @ibdev: the device
+ * @qpn: the number
+ *
+ * Return: it, or NULL.
+ */
+struct ib_qp *mock_get_qp(struct ib_device *ibdev, int qpn)
+{
+	struct ib_qp *found = NULL;
+	struct mock_qp *qp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&mock.lock, flags);
+	list_for_each_entry(qp, &mock.objs[MOCK_QP], obj.link)
+		if (qp->ibqp.qp_num == qpn)
+			found = &qp->ibqp;
+	spin_unlock_irqrestore(&mock.lock, flags);
+	return found;
+}
+
+/**
+ * mock_qp_up - a connection takes its queue pair to RTS
+ * @qp: the queue pair
+ */
+void mock_qp_up(struct mock_qp *qp)
+{
+	spin_lock_irq(&mock.lock);
+	if (qp->state == IB_QPS_INIT)
+		qp->state = IB_QPS_RTS;
+	spin_unlock_irq(&mock.lock);
+}
+
+static void count_ref(struct ib_qp *ibqp, int by)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&mock.lock, flags);
+	to_qp(ibqp)->cm_refs += by;
+	spin_unlock_irqrestore(&mock.lock, flags);
+}
+
+static void iw_add_ref(struct ib_qp *ibqp)
+{
+	count_ref(ibqp, 1);
+}
+
+static void iw_rem_ref(struct ib_qp *ibqp)
+{
+	count_ref(ibqp, -1);
 }
 
 static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -329,7 +383,11 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	if (ret)
 		return ret;
+	mock_cm_down(qp);
 	spin_lock_irq(&mock.lock);
+	if (qp->cm_refs)
+		mock_error("qp destroyed, connection manager has %u references",
+			   qp->cm_refs);
 	if (qp->num_mcast)
 		mock_error("qp destroyed in %u multicast groups", qp->num_mcast);
 	if (mock.flush_at_destroy)
@@ -447,6 +505,14 @@ const struct ib_device_ops mock_ops = {
 	.get_dma_mr = get_dma_mr,
 	.get_link_layer = mock_link_layer,
 	.get_port_immutable = mock_port_immutable,
+	.iw_accept = mock_iw_accept,
+	.iw_add_ref = iw_add_ref,
+	.iw_connect = mock_iw_connect,
+	.iw_create_listen = mock_iw_create_listen,
+	.iw_destroy_listen = mock_iw_destroy_listen,
+	.iw_get_qp = mock_get_qp,
+	.iw_reject = mock_iw_reject,
+	.iw_rem_ref = iw_rem_ref,
 	.modify_qp = modify_qp,
 	.modify_srq = modify_srq,
 	.poll_cq = mock_poll_cq,

@@ -48,6 +48,7 @@ struct options {
 	unsigned int port;
 	unsigned int size;
 	unsigned int count;		/* 0: for ever */
+	unsigned int seconds;		/* to establish; 0: the default */
 	bool persistent;
 	bool verbose;
 	bool validate;
@@ -180,7 +181,8 @@ static int make_peer(struct peer **out, const struct sockaddr *dst,
 					     .dst = dst, .src = src,
 					     .listener = listener,
 					     .token = token, .rd_atomic = 1,
-					     .dest_rd_atomic = 1));
+					     .dest_rd_atomic = 1,
+					     .establish_ms = opt.seconds * 1000));
 	ret = xv_txn_commit(tx, NULL);
 	/* A client that has gone is no error of ours. */
 	if (ret && (ret != -ENOENT || !listener))
@@ -380,7 +382,20 @@ static int handle_wc(struct peer *p, const struct xv_wc *wc)
 	return wc->flags & XV_WC_RECV ? handle_recv(p, wc) : handle_send(p, wc);
 }
 
-/* Take what is there, send what follows from it, ask for the next event. */
+/* Send what was prepared, ask for the next event. */
+static int send_and_arm(struct peer *p)
+{
+	int ret = 0;
+
+	if (xv_sends_ready(&p->qp) || xv_recvs_ready(&p->qp))
+		ret = xv_submit(&p->qp);
+	if (ret)
+		return fail("xv_submit", ret);
+	ret = xv_arm(&p->cq);
+	return ret ? fail("xv_arm", ret) : 0;
+}
+
+/* Take what is there, send what follows from it. */
 static int serve(struct peer *p)
 {
 	struct xv_wc wc[SENDS + RECVS];
@@ -391,14 +406,7 @@ static int serve(struct peer *p)
 		return fail("xv_poll", n);
 	for (i = 0; i < n && !ret; i++)
 		ret = handle_wc(p, &wc[i]);
-	if (!ret && (xv_sends_ready(&p->qp) || xv_recvs_ready(&p->qp))) {
-		ret = xv_submit(&p->qp);
-		if (ret)
-			fail("xv_submit", ret);
-	}
-	if (!ret)
-		ret = xv_arm(&p->cq);
-	return ret;
+	return ret ? ret : send_and_arm(p);
 }
 
 /* It goes on to the end all the same, which an event tells. */
@@ -419,11 +427,7 @@ static int connect_peer(const struct sockaddr *dst, const struct sockaddr *src)
 	if (ret)
 		return ret;
 	ret = start_ping(p);
-	if (!ret)
-		ret = xv_submit(&p->qp);
-	if (!ret)
-		ret = xv_arm(&p->cq);
-	return ret;
+	return ret ? ret : send_and_arm(p);
 }
 
 static int close_listeners(void)
@@ -449,12 +453,22 @@ static int accept_peer(struct xv_listener *listener, uint64_t token)
 		xv_listener_reject(xv_now(ctx), listener, token, NULL, 0);
 	} else {
 		p->step = WAIT_PING;
-		ret = xv_arm(&p->cq);
+		ret = send_and_arm(p);
 	}
 	/* Who is served alone lets nobody else wait. */
 	if (!opt.persistent && close_listeners())
 		ret = -EIO;
 	return ret;
+}
+
+/* In the midst of a ping it is no good end. */
+static bool ended_well(const struct peer *p, bool well,
+		       const struct xv_event *ev)
+{
+	if (!well)
+		fprintf(stderr, "xv_rping: ended in ping %u: %s\n", p->pings,
+			strerror((int)ev->data));
+	return well;
 }
 
 /* Returns what the program ends with if this was its last connection. */
@@ -468,11 +482,10 @@ static int end_peer(struct peer *p, const struct xv_event *ev)
 		good = false;
 	} else if (opt.server) {
 		fprintf(stderr, "server DISCONNECT EVENT...\n");
-		/* In the midst of a ping it is no good end. */
-		good = good && p->step == WAIT_PING;
+		good = good && ended_well(p, p->step == WAIT_PING, ev);
 	} else {
 		debug("disconnected: %s\n", strerror((int)ev->data));
-		good = good && (p->step == DONE || !opt.count);
+		good = good && ended_well(p, p->step == DONE || !opt.count, ev);
 	}
 	debug("%u pings\n", p->pings);
 	free_peer(p);
@@ -647,9 +660,9 @@ static int listen_somewhere(const union address *a)
 static void print_usage(FILE *out)
 {
 	fprintf(out,
-		"usage: xv_rping -s [-PvVd] [-S SIZE] [-a ADDRESS] [-p PORT] [-D DEVICE]\n"
+		"usage: xv_rping -s [-PvVd] [-S SIZE] [-a ADDRESS] [-p PORT] [-D DEVICE] [-t SECONDS]\n"
 		"       xv_rping -c [-vVd] [-S SIZE] [-C COUNT] [-I ADDRESS] -a ADDRESS [-p PORT]\n"
-		"                [-D DEVICE]\n"
+		"                [-D DEVICE] [-t SECONDS]\n"
 		"  -s          server\n"
 		"  -c          client\n"
 		"  -a ADDRESS  where to connect to; server: where to listen (default: every IPv4\n"
@@ -663,6 +676,7 @@ static void print_usage(FILE *out)
 		"  -P          server: any number of clients, for ever\n"
 		"  -d          print what happens\n"
 		"  -D DEVICE   RDMA device (default: the first)\n"
+		"  -t SECONDS  until a connection must be established, 1 to 600 (default 10)\n"
 		"  -h          this text\n", MIN_SIZE, MAX_SIZE);
 }
 
@@ -718,6 +732,8 @@ static int parse_option(int c)
 		return parse_number(optarg, 0, INT_MAX, &opt.count);
 	case 'S':
 		return parse_number(optarg, MIN_SIZE, MAX_SIZE, &opt.size);
+	case 't':
+		return parse_number(optarg, 1, 600, &opt.seconds);
 	case 'h':
 		print_usage(stdout);
 		exit(0);
@@ -730,7 +746,7 @@ static int parse_options(int argc, char **argv)
 {
 	int c, bad = 0;
 
-	while ((c = getopt(argc, argv, "sca:I:p:C:S:vVPdD:h")) >= 0)
+	while ((c = getopt(argc, argv, "sca:I:p:C:S:vVPdD:t:h")) >= 0)
 		bad |= parse_option(c);
 	if (optind != argc || opt.server < 0 || (!opt.server && !opt.address) ||
 	    (!opt.server && opt.persistent) || (opt.server && opt.source))

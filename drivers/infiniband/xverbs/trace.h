@@ -159,6 +159,25 @@ TRACE_EVENT(xv_conn_state,
 		  __entry->to, __entry->err)
 );
 
+TRACE_EVENT(xv_request_state,
+	TP_PROTO(const struct xv_uobj *obj, u64 token, u32 from, u32 to),
+	TP_ARGS(obj, token, from, to),
+	TP_STRUCT__entry(
+		__field(u32, handle)
+		__field(u64, token)
+		__field(u32, from)
+		__field(u32, to)
+	),
+	TP_fast_assign(
+		__entry->handle = obj->handle;
+		__entry->token = token;
+		__entry->from = from;
+		__entry->to = to;
+	),
+	TP_printk("listener=%u token=%llx %u -> %u", __entry->handle,
+		  __entry->token, __entry->from, __entry->to)
+);
+
 TRACE_EVENT(xv_conn_cm,
 	TP_PROTO(const struct xv_uobj *obj, u32 event, int status),
 	TP_ARGS(obj, event, status),

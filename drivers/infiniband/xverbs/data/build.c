@@ -91,7 +91,9 @@ static u16 build_inline(struct xv_qp *qp, const struct xv_send *e,
 	w->sge[0].length = e->inline_len;
 	w->sge[0].lkey = 0;
 	w->wr.num_sge = e->inline_len ? 1 : 0;
-	w->wr.send_flags |= IB_SEND_INLINE;
+	/* siw refuses nothing as inline, and its slot stays taken. */
+	if (e->inline_len)
+		w->wr.send_flags |= IB_SEND_INLINE;
 	return 0;
 }
 
@@ -137,6 +139,13 @@ static u16 build_datagram(struct xv_qp *qp, const struct xv_send *e,
 	return 0;
 }
 
+/* iWARP has no immediate data and no atomics (RFC 5040). */
+static bool iwarp_has_opcode(u8 opcode)
+{
+	return opcode == XV_WR_SEND || opcode == XV_WR_RDMA_WRITE ||
+	       opcode == XV_WR_RDMA_READ;
+}
+
 static bool is_atomic(u8 opcode)
 {
 	return opcode == XV_WR_ATOMIC_CMP_AND_SWP ||
@@ -149,13 +158,13 @@ static bool is_fetch(u8 opcode)
 	return opcode == XV_WR_RDMA_READ || is_atomic(opcode);
 }
 
-static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
-			u32 *need)
+static u16 build_opcode(const struct xv_qp *qp, const struct xv_send *e,
+			struct xv_send_wr *w, u32 *need)
 {
 	*need = is_fetch(e->opcode) ? XV_ACCESS_LOCAL_WRITE : 0;
 	if (e->opcode < 64 && XV_REFUSED_OPCODES >> e->opcode & 1)
 		return XV_R_NOT_OFFERED;
-	if (!type_has_opcode(type, e->opcode))
+	if (!type_has_opcode(qp->type, e->opcode))
 		return XV_R_RANGE;
 	switch (e->opcode) {
 	case XV_WR_SEND:
@@ -189,7 +198,8 @@ static u16 build_opcode(u8 type, const struct xv_send *e, struct xv_send_wr *w,
 	default:
 		return XV_R_RANGE;
 	}
-	return 0;
+	/* What siw refuses takes its slot of the send queue for ever. */
+	return qp->iwarp && !iwarp_has_opcode(e->opcode) ? XV_R_CAPABILITY : 0;
 }
 
 /**
@@ -215,7 +225,7 @@ u16 xv_build_send(struct xv_qp *qp, const struct xv_send *e,
 		return XV_R_FLAGS;
 	if (e->reserved)
 		return XV_R_RESERVED;
-	reason = build_opcode(qp->type, e, w, &need);
+	reason = build_opcode(qp, e, w, &need);
 	if (reason)
 		return reason;
 	reason = build_datagram(qp, e, w);
@@ -240,6 +250,9 @@ u16 xv_build_send(struct xv_qp *qp, const struct xv_send *e,
 		return reason;
 	/* The device would drop it and call that a success. */
 	if (qp->type == XV_QPT_UD && *bytes > qp->path_mtu)
+		return XV_R_LENGTH;
+	/* One piece of memory takes what is read (RFC 5040, 5.3). */
+	if (qp->iwarp && e->opcode == XV_WR_RDMA_READ && w->wr.num_sge != 1)
 		return XV_R_LENGTH;
 	if (!is_atomic(e->opcode))
 		return 0;

@@ -17,6 +17,9 @@
  */
 #define XV_CHAIN	16
 
+/* siw answers ENOTCONN while a state change is under way. */
+#define XV_POST_TRIES	100
+
 struct xv_send_wr {
 	union {
 		struct ib_send_wr wr;

@@ -5,8 +5,25 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
+#include <linux/delay.h>
 #include "../core/txn.h"
 #include "post.h"
+
+static int driver_post_recv(struct xv_qp *qp, const struct ib_recv_wr *first,
+			    const struct ib_recv_wr **bad, u32 tries)
+{
+	int ret;
+
+	do {
+		*bad = first;
+		ret = ib_post_recv(qp->ibqp, first, bad);
+		first = *bad;
+		if (ret != -ENOTCONN)
+			break;
+		usleep_range(20, 50);
+	} while (--tries);
+	return ret;
+}
 
 /* Post receives, from the ring or from @from. */
 static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
@@ -51,8 +68,9 @@ static u32 post_recvs(struct xv_call *call, struct xv_qp *qp,
 		if (!n)
 			break;
 		WRITE_ONCE(q->posted, q->posted + n);
-		bad = &scratch->recvs[0].wr;
-		ret = ib_post_recv(qp->ibqp, bad, &bad);
+		/* Nobody changes the state of a queue pair that is new. */
+		ret = driver_post_recv(qp, &scratch->recvs[0].wr, &bad,
+				       call ? 1 : XV_POST_TRIES);
 		if (ret) {
 			u32 taken = container_of(bad, struct xv_recv_wr, wr) -
 				    scratch->recvs;

@@ -14,9 +14,6 @@
 /* Bytes of a chain, see XV_CHAIN. */
 #define XV_CHAIN_BYTES	(256U << 10)
 
-/* siw answers ENOTCONN while a state change is under way. */
-#define XV_POST_TRIES	100
-
 static void copy_send(struct xv_send *e, const struct xv_qp *qp, u32 number)
 {
 	memcpy(e, &qp->sends[number & qp->sq.mask], sizeof(*e));

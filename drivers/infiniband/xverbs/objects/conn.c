@@ -201,20 +201,13 @@ static void unbind_qp(struct xv_conn *conn)
 
 static int make_id(struct xv_call *call, struct xv_opx *op, struct xv_conn *conn)
 {
-	struct rdma_cm_id *id = xv_cm_id_new(call->file, &conn->cm);
+	struct rdma_cm_id *id = xv_conn_new_id(conn);
 
 	if (IS_ERR(id))
 		return xv_fail_driver(call, op, PTR_ERR(id));
 	conn->id = id;
-	if (conn->reuse)
-		rdma_set_reuseaddr(id, 1);
-	if (conn->tos >= 0)
-		rdma_set_service_type(id, conn->tos);
-	if (conn->ack_timeout >= 0)
-		rdma_set_ack_timeout(id, conn->ack_timeout);
-	if (!conn->iwarp)
-		rdma_set_min_rnr_timer(id, conn->min_rnr_timer);
-	return conn->src.ss_family ? xv_cm_bind(call, op, id, &conn->src) : 0;
+	conn->bound = conn->src.ss_family;
+	return conn->bound ? xv_cm_bind(call, op, id, &conn->src) : 0;
 }
 
 static int claim_request(struct xv_call *call, struct xv_opx *op,
@@ -247,7 +240,6 @@ static int conn_create(struct xv_call *call, struct xv_opx *op)
 	conn->cm.handler = xv_conn_event;
 	conn->passive = listener;
 	conn->iwarp = !rdma_ib_or_roce(call->ibdev, 1);
-	conn->state = XV_CONN_RESOLVING;
 	INIT_WORK(&conn->step, xv_conn_step_work);
 	INIT_WORK(&conn->end, xv_conn_end_work);
 	INIT_DELAYED_WORK(&conn->timer, xv_conn_timer_work);
@@ -292,6 +284,7 @@ static void start_active(struct xv_conn *conn)
 {
 	spin_lock_irq(&conn->qp->conn_lock);
 	conn->started = true;
+	xv_conn_set_state(conn, XV_CONN_RESOLVING);
 	xv_conn_add_todo(conn, XV_TODO_ADDR);
 	spin_unlock_irq(&conn->qp->conn_lock);
 }
@@ -359,8 +352,8 @@ static int conn_destroy(struct xv_uobj *obj, enum xv_why why)
 	if (xv_qp_to_err(qp))
 		xv_qp_note_failed(qp);
 	mutex_unlock(&qp->lock);
-	/* The peer is told; waits for a handler that runs. */
-	if (conn->id)
+	/* The peer is told; on iWARP it has been. */
+	if (conn->id && !conn->iwarp)
 		rdma_disconnect(conn->id);
 	xv_conn_drop_id(conn);
 	unbind_qp(conn);
@@ -389,8 +382,6 @@ static int conn_query(struct xv_call *call, struct xv_opx *op)
 		.qp = conn->qp->uobj.handle,
 		.retry_cnt = conn->param.retry_count,
 		.rnr_retry = conn->param.rnr_retry_count,
-		.rd_atomic = conn->param.initiator_depth,
-		.dest_rd_atomic = conn->param.responder_resources,
 	};
 
 	if (conn->passive)
@@ -406,6 +397,8 @@ static int conn_query(struct xv_call *call, struct xv_opx *op)
 	info.cause = conn->cause;
 	info.err = conn->err;
 	info.raw = conn->raw;
+	info.rd_atomic = conn->param.initiator_depth;
+	info.dest_rd_atomic = conn->param.responder_resources;
 	info.private_len = conn->theirs.len;
 	memcpy(info.private_data, conn->theirs.data, conn->theirs.len);
 	if (conn->id)

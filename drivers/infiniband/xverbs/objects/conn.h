@@ -20,6 +20,7 @@
 #define XV_TODO_GOODBYE	BIT(5)	/* tell the connection manager that it is over */
 #define XV_TODO_PEER_GONE	BIT(6)	/* the peer has disconnected */
 #define XV_TODO_DROP_ID	BIT(7)	/* the id is of no use any more */
+#define XV_TODO_AGAIN	BIT(8)	/* connect again, a little later */
 
 /**
  * struct xv_conn - a connection
@@ -49,6 +50,7 @@
  * @ack_timeout: local ACK timeout, -1: not given
  * @min_rnr_timer: code
  * @reuse: the source address may be in use
+ * @bound: a source address was asked for
  * @param: parameters of the connect or accept
  * @ours: private data that we send
  * @theirs: private data of the peer; locked
@@ -82,6 +84,7 @@ struct xv_conn {
 	int ack_timeout;
 	u8 min_rnr_timer;
 	bool reuse;
+	bool bound;
 	struct rdma_conn_param param;
 	struct xv_cm_data ours;
 	struct xv_cm_data theirs;
@@ -113,5 +116,6 @@ int xv_conn_event(struct xv_cm *cm, struct rdma_cm_id *id,
 		  struct rdma_cm_event *event);
 void xv_conn_keep_addresses(struct xv_conn *conn);
 void xv_conn_drop_id(struct xv_conn *conn);
+struct rdma_cm_id *xv_conn_new_id(struct xv_conn *conn);
 
 #endif /* _XV_OBJECTS_CONN_H */

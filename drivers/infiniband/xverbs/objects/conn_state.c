@@ -24,7 +24,8 @@
 void xv_conn_set_state(struct xv_conn *conn, u8 state)
 {
 	lockdep_assert_held(&conn->qp->conn_lock);
-	trace_xv_conn_state(&conn->uobj, conn->state, state, conn->err);
+	if (conn->state != state)
+		trace_xv_conn_state(&conn->uobj, conn->state, state, conn->err);
 	conn->state = state;
 }
 
@@ -95,8 +96,15 @@ void xv_conn_end_locked(struct xv_conn *conn, int err, int raw)
 		WRITE_ONCE(conn->qp->cut, true);
 	conn->todo = 0;
 	queue_item(conn, &conn->end);
-	/* An attempt leaves nothing behind, a connection says goodbye. */
-	xv_conn_add_todo(conn, conn->was_up ? XV_TODO_GOODBYE : XV_TODO_DROP_ID);
+	/*
+	 * An attempt leaves nothing behind, a connection says goodbye. On iWARP
+	 * ERR ends the stream. What the connection manager would do there, an
+	 * orderly close, makes siw forget reads that are outstanding.
+	 */
+	if (!conn->was_up)
+		xv_conn_add_todo(conn, XV_TODO_DROP_ID);
+	else if (!conn->iwarp)
+		xv_conn_add_todo(conn, XV_TODO_GOODBYE);
 }
 
 /**
@@ -219,6 +227,12 @@ void xv_conn_failed(struct xv_qp *qp, u8 status)
 {
 	unsigned long flags;
 
+	/*
+	 * On iWARP a stream that has ended, or a request that was refused, flushes
+	 * what is outstanding. The event that says why comes a moment later.
+	 */
+	if (qp->iwarp && status == XV_WC_FLUSH_ERR)
+		return;
 	spin_lock_irqsave(&qp->conn_lock, flags);
 	if (qp->conn)
 		xv_conn_end_locked(qp->conn, status_errno(status), 0);

@@ -5,10 +5,15 @@
  *
  * Copyright (c) 2026 The xverbs authors
  */
+#include <linux/delay.h>
+#include <rdma/ib_cm.h>
 #include "../data/data.h"
 #include "../trace.h"
 #include "conn.h"
 #include "qp_state.h"
+
+/* How much later it is tried again. */
+#define XV_AGAIN_MS	200
 
 /* What the connection manager said, in the words of sockets. */
 static int cm_errno(int raw)
@@ -156,6 +161,57 @@ void xv_conn_drop_id(struct xv_conn *conn)
 		rdma_destroy_id(id);
 }
 
+/**
+ * xv_conn_new_id - an id with what the user asked for
+ * @conn: the connection
+ *
+ * Context: may sleep.
+ * Return: the id, or an ERR_PTR.
+ */
+struct rdma_cm_id *xv_conn_new_id(struct xv_conn *conn)
+{
+	struct rdma_cm_id *id = xv_cm_id_new(conn->uobj.file, &conn->cm);
+
+	if (IS_ERR(id))
+		return id;
+	if (conn->reuse)
+		rdma_set_reuseaddr(id, 1);
+	if (conn->tos >= 0)
+		rdma_set_service_type(id, conn->tos);
+	if (conn->ack_timeout >= 0)
+		rdma_set_ack_timeout(id, conn->ack_timeout);
+	if (!conn->iwarp)
+		rdma_set_min_rnr_timer(id, conn->min_rnr_timer);
+	return id;
+}
+
+/* An id asks once. */
+static int connect_again(struct xv_conn *conn)
+{
+	struct rdma_cm_id *id;
+	unsigned long flags;
+	bool over;
+	int ret = 0;
+
+	xv_conn_drop_id(conn);
+	msleep(XV_AGAIN_MS);
+	id = xv_conn_new_id(conn);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	/* It was ours a moment ago, so nobody's rights are in question. */
+	if (conn->bound)
+		ret = rdma_bind_addr(id, (struct sockaddr *)&conn->src);
+	spin_lock_irqsave(&conn->qp->conn_lock, flags);
+	over = ret || conn->dead || conn->state == XV_CONN_ENDED;
+	if (!over)
+		conn->id = id;
+	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
+	if (!over)
+		return resolve_addr(conn);
+	rdma_destroy_id(id);
+	return ret;
+}
+
 static u32 take_todo(struct xv_conn *conn)
 {
 	unsigned long flags;
@@ -178,6 +234,8 @@ void xv_conn_step_work(struct work_struct *work)
 	u32 todo = take_todo(conn);
 	int ret = 0;
 
+	if (todo & XV_TODO_AGAIN)
+		ret = connect_again(conn);
 	if (todo & XV_TODO_ADDR)
 		ret = resolve_addr(conn);
 	if (todo & XV_TODO_ROUTE)
@@ -208,6 +266,21 @@ static void keep_data(struct xv_conn *conn, const struct rdma_conn_param *from)
 	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
 }
 
+/* The peer has accepted, perhaps less than was offered. */
+static void keep_answer(struct xv_conn *conn, const struct rdma_conn_param *from)
+{
+	unsigned long flags;
+
+	keep_data(conn, from);
+	spin_lock_irqsave(&conn->qp->conn_lock, flags);
+	/* It is told from our point of view; of iWARP's two only the request. */
+	conn->param.initiator_depth = conn->iwarp ? from->responder_resources :
+				      from->initiator_depth;
+	conn->param.responder_resources = conn->iwarp ? from->initiator_depth :
+					  from->responder_resources;
+	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
+}
+
 static void cm_established(struct xv_conn *conn)
 {
 	unsigned long flags;
@@ -229,8 +302,18 @@ static void cm_rejected(struct xv_conn *conn, struct rdma_cm_event *event)
 
 	keep_data(conn, &event->param.conn);
 	spin_lock_irqsave(&conn->qp->conn_lock, flags);
-	xv_conn_end_locked(conn, conn->state == XV_CONN_ESTABLISHED ? -ECONNRESET :
-		   -ECONNREFUSED, event->status);
+	/*
+	 * The peer's manager still knows another connection of a queue pair with
+	 * this number: it forgets that soon, and this has reminded it.
+	 */
+	if (conn->state == XV_CONN_CONNECTING &&
+	    event->status == IB_CM_REJ_STALE_CONN) {
+		xv_conn_set_state(conn, XV_CONN_RESOLVING);
+		xv_conn_add_todo(conn, XV_TODO_AGAIN);
+	}
+	if (conn->state != XV_CONN_RESOLVING)
+		xv_conn_end_locked(conn, conn->state == XV_CONN_ESTABLISHED ?
+				   -ECONNRESET : -ECONNREFUSED, event->status);
 	spin_unlock_irqrestore(&conn->qp->conn_lock, flags);
 }
 
@@ -257,13 +340,13 @@ int xv_conn_event(struct xv_cm *cm, struct rdma_cm_id *id,
 		xv_conn_note_todo(conn, XV_TODO_CONNECT);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		keep_data(conn, &event->param.conn);
+		keep_answer(conn, &event->param.conn);
 		xv_conn_note_todo(conn, XV_TODO_RESPONSE);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		xv_fault_delay_cm();
 		if (!conn->passive)
-			keep_data(conn, &event->param.conn);
+			keep_answer(conn, &event->param.conn);
 		cm_established(conn);
 		break;
 	case RDMA_CM_EVENT_REJECTED:

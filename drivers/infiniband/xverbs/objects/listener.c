@@ -17,9 +17,14 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cm.h>
+#include "../trace.h"
 #include "cm.h"
 #include "objects.h"
 
+/* What iWARP holds between TCP and a request; InfiniBand ignores it. */
+#define XV_LISTEN_BACKLOG	128U
+
+/* Numbers are those of the tracepoint. */
 enum xv_request_state {
 	XV_REQ_FREE,
 	XV_REQ_PENDING,		/* the user can name it */
@@ -98,6 +103,17 @@ static u64 token_of(const struct xv_request *req)
 	return (u64)req->gen << 32 | (u32)(req - req->listener->slots);
 }
 
+static void set_request_state(struct xv_request *req, u8 state)
+{
+	struct xv_listener *l = req->listener;
+
+	lockdep_assert_held(&l->lock);
+	if (req->state != state)
+		trace_xv_request_state(&l->uobj, token_of(req), req->state,
+				       state);
+	req->state = state;
+}
+
 static struct xv_request *find_request(struct xv_listener *l, u64 token)
 {
 	u32 slot = token;
@@ -115,7 +131,7 @@ static struct xv_request *find_request(struct xv_listener *l, u64 token)
 static void free_slot(struct xv_request *req)
 {
 	lockdep_assert_held(&req->listener->lock);
-	req->state = XV_REQ_FREE;
+	set_request_state(req, XV_REQ_FREE);
 	req->gen++;
 	req->id = NULL;
 	req->lost = false;
@@ -138,7 +154,7 @@ struct xv_request *xv_request_claim(struct xv_uobj *listener, u64 token)
 	spin_lock(&l->lock);
 	req = find_request(l, token);
 	if (req)
-		req->state = XV_REQ_CLAIMED;
+		set_request_state(req, XV_REQ_CLAIMED);
 	spin_unlock(&l->lock);
 	return req;
 }
@@ -159,7 +175,7 @@ void xv_request_unclaim(struct xv_request *req)
 		id = req->id;
 		free_slot(req);
 	} else {
-		req->state = XV_REQ_PENDING;
+		set_request_state(req, XV_REQ_PENDING);
 	}
 	spin_unlock(&l->lock);
 	if (id)
@@ -250,7 +266,7 @@ static struct xv_request *free_request(struct xv_listener *l)
 static void fill_request(struct xv_request *req, struct rdma_cm_id *id,
 			 const struct rdma_conn_param *param)
 {
-	req->state = XV_REQ_PENDING;
+	set_request_state(req, XV_REQ_PENDING);
 	req->id = id;
 	id->context = &req->cm;
 	/* The connection manager tells it from our point of view already. */
@@ -377,8 +393,10 @@ static int listener_create(struct xv_call *call, struct xv_opx *op)
 static int listener_listen(struct xv_call *call, struct xv_opx *op)
 {
 	struct xv_listener *l = to_listener(op->obj);
-	int ret = rdma_listen(l->id, l->backlog);
+	int ret;
 
+	/* The slots are the bound. siw loses peers for whom it has no room. */
+	ret = rdma_listen(l->id, max(l->backlog, XV_LISTEN_BACKLOG));
 	return ret ? xv_cm_fail_bind(call, op, ret) : 0;
 }
 

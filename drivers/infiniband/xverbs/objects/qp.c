@@ -257,6 +257,7 @@ static struct ib_qp *qp_create_hw(struct xv_call *call, struct xv_qp *qp)
 	};
 	struct ib_qp *ibqp;
 
+	qp->iwarp = rdma_protocol_iwarp(call->ibdev, 1);
 	ibqp = ib_create_qp(xv_to_pd(xv_qp_pd(qp))->ibpd, &attr);
 	if (!IS_ERR(ibqp))
 		qp->can_inline = attr.cap.max_inline_data >= XV_MAX_INLINE;

@@ -127,6 +127,7 @@ enum xv_qp_edge {
  * @dead: unpublished; under @lock
  * @failed: a completion with an error was seen: the driver's state is ERR
  * @can_inline: the driver takes inline data
+ * @iwarp: the transport is iWARP
  * @comm_est: the event of that kind was raised
  * @hold_recvs: completions wait until the connection is established
  * @hold_sends: sends wait in the ring, whatever the state
@@ -171,6 +172,7 @@ struct xv_qp {
 	bool dead;
 	bool failed;
 	bool can_inline;
+	bool iwarp;
 	bool comm_est;
 	bool hold_recvs;
 	bool hold_sends;

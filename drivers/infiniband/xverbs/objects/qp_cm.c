@@ -12,11 +12,6 @@
 #include "cm.h"
 #include "qp_state.h"
 
-static bool is_iwarp(const struct xv_qp *qp)
-{
-	return !rdma_ib_or_roce(qp->ibqp->device, 1);
-}
-
 static int ib_access(u32 access)
 {
 	return (access & XV_ACCESS_REMOTE_WRITE ? IB_ACCESS_REMOTE_WRITE : 0) |
@@ -51,7 +46,7 @@ int xv_qp_cm_init(struct xv_qp *qp, struct rdma_cm_id *id)
 
 	lockdep_assert_held(&qp->lock);
 	/* On iWARP the provider does all this when it connects. */
-	if (is_iwarp(qp))
+	if (qp->iwarp)
 		return 0;
 	ret = go(qp, id, &attr);
 	if (ret)
@@ -75,14 +70,14 @@ int xv_qp_cm_connect(struct xv_qp *qp, struct rdma_cm_id *id)
 	int ret;
 
 	lockdep_assert_held(&qp->lock);
-	if (!is_iwarp(qp)) {
+	if (!qp->iwarp) {
 		ret = go(qp, id, &rtr);
 		if (ret)
 			return ret;
 		qp->path_mtu = ib_mtu_enum_to_int(rtr.path_mtu);
 	}
 	xv_qp_set_state(qp, XV_QPS_RTR);
-	if (!is_iwarp(qp)) {
+	if (!qp->iwarp) {
 		ret = go(qp, id, &rts);
 		if (ret)
 			return ret;

@@ -513,6 +513,10 @@ static int modify(struct xv_call *call, struct xv_opx *op, struct xv_qp *qp)
 		return ret;
 	switch (to) {
 	case XV_QPS_RESET:
+		/* siw says yes, and stays where it is. */
+		if (qp->iwarp)
+			return xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_STATE,
+				       XV_R_CAPABILITY, 0);
 		return to_reset(call, op, qp);
 	case XV_QPS_INIT:
 		if (from != XV_QPS_RESET && from != XV_QPS_INIT)
