@@ -621,4 +621,110 @@ TEST_F(mdata, datagram_with_lid)
 	EXPECT_EQ(0, wc.src_qp);
 }
 
+/* ---- shared receive queues ---- */
+
+#define SHARED	8
+
+static void make_shared(struct __test_metadata *_metadata, struct xvm *m,
+			struct xv_srq *srq)
+{
+	struct xv_recv r;
+	int i;
+
+	ASSERT_EQ(0, xv_srq_create(xv_now(m->t.ctx), srq,
+				   XV_OPTS(xv_srq_opts, .pd = &m->pd,
+					   .recv_wr = SHARED)));
+	for (i = 0; i < SHARED; i++) {
+		xv_recv_prep(&r, 40 + i);
+		xv_recv_add_sge(&r, xv_sge_at(&m->mr, m->buf, 64));
+		ASSERT_EQ(0, xv_post_srq_recv(srq, &r, 1));
+	}
+	ASSERT_EQ(0, xv_submit_srq(srq));
+	EXPECT_EQ(0, xv_srq_free(srq));
+}
+
+static int add_shared_qp(struct xv_tx *tx, struct xvm *m, struct xv_qp *qp,
+			 struct xv_srq *srq, const struct xv_qp_attr *connect)
+{
+	return xv_qp_create(tx, qp, XV_OPTS(xv_qp_opts, .pd = &m->pd,
+					    .send_cq = &m->cq, .srq = srq,
+					    .send_wr = 2, .connect = connect));
+}
+
+/* The slots that others have ended are free, and what is left is still there. */
+static void check_shared(struct __test_metadata *_metadata, fixture *self,
+			 struct xv_srq *srq, unsigned int free)
+{
+	struct xvm *m = &self->m;
+	struct xv_tx *now = xv_now(m->t.ctx);
+	struct xv_recv r;
+	unsigned int i;
+
+	EXPECT_EQ(free, xv_srq_free(srq));
+	EXPECT_EQ(SHARED - free, xvm_get("objects", "recvs"));
+	for (i = 0; i < free; i++) {
+		xv_recv_prep(&r, 60 + i);
+		ASSERT_EQ(0, xv_post_srq_recv(srq, &r, 1));
+	}
+	EXPECT_EQ(0, xv_submit_srq(srq));
+	/* Another takes them in order: first the old ones. */
+	self->other = (struct xv_qp){};
+	ASSERT_EQ(0, add_shared_qp(now, m, &self->other, srq, xvm_peer()));
+	for (i = 0; i < SHARED; i++)
+		ASSERT_EQ(0, xvm_complete("recv", self->other.info.qp_num, 0,
+					  "SUCCESS"));
+	for (i = 0; i < SHARED; i++)
+		xvt_expect_wc(_metadata, &m->cq,
+			      i < SHARED - free ? 40 + free + i :
+						  60 + i - (SHARED - free),
+			      XV_WC_SUCCESS);
+	XVM_EXPECT_NO_WC(&m->cq);
+	EXPECT_EQ(SHARED, xv_srq_free(srq));
+	ASSERT_EQ(0, xv_qp_destroy(now, &self->other));
+	ASSERT_EQ(0, xv_srq_destroy(now, srq));
+}
+
+/* Receives that a queue pair has taken, which is destroyed before one looks. */
+TEST_F(mdata, shared_receives_of_one_that_goes)
+{
+	struct xvm *m = &self->m;
+	struct xv_tx *now = xv_now(m->t.ctx);
+	struct xv_srq srq = {};
+	struct xv_qp qp = {};
+	unsigned int i;
+
+	make_shared(_metadata, m, &srq);
+	ASSERT_EQ(0, add_shared_qp(now, m, &qp, &srq, xvm_peer()));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, xvm_complete("recv", qp.info.qp_num, 0, "SUCCESS"));
+	ASSERT_EQ(0, xv_qp_destroy(now, &qp));
+	XVM_EXPECT_NO_WC(&m->cq);
+	check_shared(_metadata, self, &srq, 3);
+}
+
+/* The same in a transaction that fails at its end: nobody sees them. */
+TEST_F(mdata, shared_receives_of_one_that_fails)
+{
+	struct xvm *m = &self->m;
+	struct xv_srq srq = {};
+	struct xv_qp qp = {};
+	unsigned int i;
+
+	make_shared(_metadata, m, &srq);
+	/* INIT, RTR; asleep in RTS, which then fails. */
+	ASSERT_EQ(0, xvm_verb("modify_qp", "sleep 1 2"));
+	ASSERT_EQ(0, xvm_verb("modify_qp", "fail %d 1 2", EIO));
+	ASSERT_EQ(0, xv_txn_begin(m->t.ctx, 0, &self->call.tx));
+	add_shared_qp(self->call.tx, m, &qp, &srq, xvm_peer());
+	xvm_start(_metadata, &self->call);
+	ASSERT_TRUE(xvm_wait_sleeper("modify_qp"));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, xvm_complete("recv", xvm_newest_qp(), 0,
+					  "SUCCESS"));
+	ASSERT_EQ(0, xvm_verb("modify_qp", "wake"));
+	EXPECT_EQ(-EIO, xvm_join(_metadata, &self->call));
+	XVM_EXPECT_NO_WC(&m->cq);
+	check_shared(_metadata, self, &srq, 3);
+}
+
 TEST_HARNESS_MAIN

@@ -137,6 +137,59 @@ static void add_recvs(struct xvm *m, struct xv_tx *tx)
 	xv_qp_post_recv(tx, &qp, r, 3);
 }
 
+static void add_srq(struct xvm *m, struct xv_tx *tx)
+{
+	static struct xv_srq srq;
+
+	srq = (struct xv_srq){};
+	xv_srq_create(tx, &srq, XV_OPTS(xv_srq_opts, .pd = &m->pd,
+					.recv_wr = 8, .limit = 4));
+}
+
+static void add_srq_recvs(struct xvm *m, struct xv_tx *tx)
+{
+	static struct xv_srq srq;
+	struct xv_recv r[3];
+	int i;
+
+	srq = (struct xv_srq){};
+	xv_srq_create(tx, &srq, XV_OPTS(xv_srq_opts, .pd = &m->pd,
+					.recv_wr = 8));
+	for (i = 0; i < 3; i++) {
+		xv_recv_prep(&r[i], i);
+		xv_recv_add_sge(&r[i], xv_sge_at(&m->mr, m->buf, 8));
+	}
+	xv_srq_post_recv(tx, &srq, r, 3);
+}
+
+static void add_member(struct xvm *m, struct xv_tx *tx)
+{
+	static struct xv_mcast mcast;
+	static struct xv_qp ud;
+
+	ud = (struct xv_qp){};
+	mcast = (struct xv_mcast){};
+	xv_qp_create(tx, &ud, XV_OPTS(xv_qp_opts, .type = XV_QPT_UD,
+				      .pd = &m->pd, .send_cq = &m->cq,
+				      .send_wr = 1));
+	xv_mcast_create(tx, &mcast, XV_OPTS(xv_mcast_opts, .qp = &ud,
+			.gid = { 0xff, 0x12, 0x40, 0x1b, [15] = 7 },
+			.lid = 0xc001, .join = XV_MCAST_ATTACH));
+}
+
+/* One that is there; the tests make it. */
+static struct xv_srq old_srq;
+
+static void set_limit(struct xvm *m, struct xv_tx *tx)
+{
+	xv_srq_modify(tx, &old_srq, 3);
+}
+
+static void moderate(struct xvm *m, struct xv_tx *tx)
+{
+	xv_cq_moderate(tx, &m->cq, 4, 100);
+}
+
 static void ask_port(struct xvm *m, struct xv_tx *tx)
 {
 	static struct xv_port_info info;
@@ -217,6 +270,11 @@ static const struct point {
 	P("qp.create, INIT", add_qp, "modify_qp"),
 	P("qp.post_recv, first", add_recvs, "post_recv", .op = 1),
 	P("qp.post_recv, third", add_recvs, "post_recv", .skip = 2, .op = 1),
+	P("srq.create", add_srq, "create_srq"),
+	P("srq.post_recv, first", add_srq_recvs, "post_srq_recv", .op = 1),
+	P("srq.post_recv, third", add_srq_recvs, "post_srq_recv", .skip = 2,
+	  .op = 1),
+	P("mcast.create", add_member, "attach_mcast", .op = 1),
 	/* query */
 	P("device.query_port", ask_port, "query_port"),
 	P("device.query_gid", ask_gid, "query_port"),
@@ -225,7 +283,10 @@ static const struct point {
 	P("qp.create, MTU", add_connected, "query_port", .skip = 2),
 	P("qp.create, RTR", add_connected, "modify_qp", .skip = 1),
 	P("qp.create, RTS", add_connected, "modify_qp", .skip = 2),
+	P("srq.create, limit", add_srq, "modify_srq"),
 	/* last step: a modify */
+	P("srq.modify", set_limit, "modify_srq"),
+	P("cq.modify", moderate, "modify_cq"),
 	P("INIT", to_init, "modify_qp", .from = XV_QPS_RESET, .then = XV_QPS_RESET),
 	P("INIT, port", to_init, "query_port", .from = XV_QPS_RESET,
 	  .then = XV_QPS_RESET),
@@ -328,11 +389,65 @@ static void fail_once(struct __test_metadata *_metadata, struct xvm *m,
 TEST_F(errnos, each_in_each_phase)
 {
 	unsigned int i, j, n = xvt_count(MOCK_ERRNOS);
+	struct xv_tx *now = xv_now(self->m.t.ctx);
+	struct xv_srq_info info;
 
+	old_srq = (struct xv_srq){};
+	ASSERT_EQ(0, xv_srq_create(now, &old_srq, XV_OPTS(xv_srq_opts,
+				   .pd = &self->m.pd, .recv_wr = 8,
+				   .limit = 2)));
 	for (i = 0; i < ARRAY_SIZE(points); i++)
 		for (j = 0; j < n; j++)
 			fail_once(_metadata, &self->m, &points[i],
 				  nth_errno(j));
+	/* A limit that the driver did not take is not told either. */
+	EXPECT_EQ(0, xv_srq_query(now, &old_srq, &info));
+	EXPECT_EQ(2, info.limit);
+	EXPECT_EQ(0, xv_srq_destroy(now, &old_srq));
+}
+
+/* What moderation says, and what the driver is told. */
+TEST_F(errnos, moderation)
+{
+	static const struct {
+		unsigned int count;
+		unsigned int period;
+	} values[] = {
+		{ 4, 100 }, { 65535, 65535 }, { 0, 7 }, { 9, 0 }, { 0, 0 },
+	};
+	struct xvm *m = &self->m;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		unsigned int id = 0, num = 0, count = 99999, period = 99999;
+		FILE *f;
+
+		EXPECT_EQ(0, xv_cq_moderate(xv_now(m->t.ctx), &m->cq,
+					    values[i].count,
+					    values[i].period));
+		EXPECT_EQ(i + 1, xvm_calls("modify_cq"));
+		f = fopen(XVM_DIR "cqs", "re");
+		ASSERT_NE(NULL, f);
+		EXPECT_EQ(4, fscanf(f, "cq %u completions %u count %u period %u",
+				    &id, &num, &count, &period));
+		fclose(f);
+		EXPECT_EQ(m->cq.info.restrack_id, id);
+		EXPECT_EQ(values[i].count, count);
+		EXPECT_EQ(values[i].period, period);
+	}
+	/* A batch may hold several. */
+	{
+		struct xv_tx *tx;
+		unsigned int done = 0;
+
+		ASSERT_EQ(0, xv_txn_begin(m->t.ctx, XV_TXN_F_BATCH, &tx));
+		xv_cq_moderate(tx, &m->cq, 1, 2);
+		xv_cq_moderate(tx, &m->cq, 3, 4);
+		ASSERT_EQ(0, xvm_verb("modify_cq", "fail %d 1 1", EIO));
+		done = xv_txn_commit(tx, NULL);
+		EXPECT_EQ(1, done);
+		xv_txn_free(tx);
+	}
 }
 
 /* The state is the driver's own affair: what it does not tell is not known. */

@@ -311,4 +311,65 @@ TEST_F(mevent, of_ports_and_device)
 	xvt_expect_wc(_metadata, &m->cq, 1, XV_WC_SUCCESS);
 }
 
+/* Who has asked is told each of them, once, with its port; the device is no port. */
+TEST_F(mevent, of_ports_and_device_to_who_asks)
+{
+	static const struct {
+		const char *name;
+		uint16_t type;
+	} kinds[] = {
+		{ "PORT_ERR", XV_EV_PORT_ERROR },
+		{ "PORT_ACTIVE", XV_EV_PORT_ACTIVE },
+		{ "LID_CHANGE", XV_EV_LID_CHANGE },
+		{ "PKEY_CHANGE", XV_EV_PKEY_CHANGE },
+		{ "SM_CHANGE", XV_EV_SM_CHANGE },
+		{ "CLIENT_REREGISTER", XV_EV_CLIENT_REREGISTER },
+	};
+	struct xv_subscription all = {}, second = {};
+	struct xvm *m = &self->m;
+	struct xv_tx *now = xv_now(m->t.ctx);
+	unsigned int i, port, n;
+	struct xv_event ev;
+
+	ASSERT_EQ(0, xv_subscription_create(now, &all,
+		     XV_OPTS(xv_subscription_opts, .eventq = &m->eq,
+			     .cookie = 31)));
+	ASSERT_EQ(0, xv_subscription_create(now, &second,
+		     XV_OPTS(xv_subscription_opts, .eventq = &m->eq,
+			     .cookie = 32, .port = 2)));
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		for (port = 1; port <= 2; port++) {
+			ASSERT_EQ(0, xvm_set("event", "port %u %s", port,
+					     kinds[i].name));
+			for (n = 0; n < port; n++) {
+				ASSERT_EQ(1, xvt_event(&m->eq, &ev)) {
+					TH_LOG("%s", kinds[i].name);
+				}
+				EXPECT_EQ(kinds[i].type, ev.type);
+				EXPECT_EQ(XV_OBJ_SUBSCRIPTION, ev.object);
+				EXPECT_EQ(port, ev.data);
+				EXPECT_EQ(1, ev.count);
+			}
+			EXPECT_NO_EVENT();
+		}
+	}
+	ASSERT_EQ(0, xvm_set("event", "device 0 DEVICE_FATAL"));
+	ASSERT_EQ(0, xvm_set("event", "device 0 DEVICE_FATAL"));
+	for (n = 0, i = 0; i < 3 && xvt_event(&m->eq, &ev) == 1; i++) {
+		EXPECT_EQ(XV_EV_DEVICE_FATAL, ev.type);
+		EXPECT_EQ(0, ev.data);
+		n += ev.count;
+		if (n == 4)
+			break;
+	}
+	EXPECT_EQ(4, n);
+	EXPECT_NO_EVENT();
+	ASSERT_EQ(0, xv_subscription_destroy(now, &all));
+	ASSERT_EQ(0, xvm_set("event", "device 0 DEVICE_FATAL"));
+	ASSERT_EQ(1, xvt_event(&m->eq, &ev));
+	EXPECT_EQ(32, ev.cookie);
+	EXPECT_NO_EVENT();
+	ASSERT_EQ(0, xv_subscription_destroy(now, &second));
+}
+
 TEST_HARNESS_MAIN

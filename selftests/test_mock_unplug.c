@@ -9,6 +9,9 @@
 FIXTURE(munplug) {
 	struct xvm m;
 	struct xv_ah ah;
+	struct xv_srq srq;
+	struct xv_qp ud;
+	struct xv_mcast mcast;
 	struct xvm_call call;
 	struct xvm_call plug;
 };
@@ -44,6 +47,27 @@ static int pull(void *arg)
 
 /* ---- calls ---- */
 
+/* A datagram queue pair and its group, and an SRQ with a limit and a receive. */
+static void add_more(fixture *self, struct xv_tx *tx, struct xv_pd *pd,
+		     struct xv_cq *cq, struct xv_srq *srq, struct xv_qp *ud,
+		     struct xv_mcast *mcast)
+{
+	struct xv_recv r;
+
+	xv_recv_prep(&r, 1);
+	*srq = (struct xv_srq){};
+	*ud = (struct xv_qp){};
+	*mcast = (struct xv_mcast){};
+	xv_srq_create(tx, srq, XV_OPTS(xv_srq_opts, .pd = pd, .recv_wr = 4,
+				       .limit = 2));
+	xv_srq_post_recv(tx, srq, &r, 1);
+	xv_qp_create(tx, ud, XV_OPTS(xv_qp_opts, .type = XV_QPT_UD, .pd = pd,
+				     .send_cq = cq, .send_wr = 1));
+	xv_mcast_create(tx, mcast, XV_OPTS(xv_mcast_opts, .qp = ud,
+			.gid = { 0xff, 0x12, 0x40, 0x1b, [15] = 7 },
+			.lid = 0xc001, .join = XV_MCAST_ATTACH));
+}
+
 static int make_all(void *arg)
 {
 	fixture *self = arg;
@@ -54,6 +78,9 @@ static int make_all(void *arg)
 	static struct xv_ah ah;
 	static struct xv_qp qp;
 	static struct xv_eventq eq;
+	static struct xv_srq srq;
+	static struct xv_qp ud;
+	static struct xv_mcast mcast;
 	struct xv_recv r;
 	struct xv_tx *tx;
 	int ret;
@@ -72,12 +99,13 @@ static int make_all(void *arg)
 	xv_pd_create(tx, &pd);
 	xv_mr_create(tx, &mr, XV_OPTS(xv_mr_opts, .pd = &pd, .addr = m->buf,
 				      .length = 64));
-	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 8, .eventq = &eq));
+	xv_cq_create(tx, &cq, XV_OPTS(xv_cq_opts, .cqe = 16, .eventq = &eq));
 	xv_ah_create(tx, &ah, XV_OPTS(xv_ah_opts, .pd = &pd, .lid = 0x22));
 	xv_qp_create(tx, &qp, XV_OPTS(xv_qp_opts, .pd = &pd, .send_cq = &cq,
 				      .eventq = &eq, .send_wr = 2,
 				      .recv_wr = 2, .connect = xvm_peer()));
 	xv_qp_post_recv(tx, &qp, &r, 1);
+	add_more(self, tx, &pd, &cq, &srq, &ud, &mcast);
 	ret = xv_txn_commit(tx, NULL);
 	xv_txn_free(tx);
 	if (!ret)
@@ -100,6 +128,9 @@ static int destroy_all(void *arg)
 	xv_cq_destroy(tx, &m->cq);
 	xv_qp_destroy(tx, &m->qp);
 	xv_ah_destroy(tx, &self->ah);
+	xv_srq_destroy(tx, &self->srq);
+	xv_qp_destroy(tx, &self->ud);
+	xv_mcast_destroy(tx, &self->mcast);
 	ret = xv_txn_commit(tx, NULL);
 	xv_txn_free(tx);
 	return ret;
@@ -108,7 +139,7 @@ static int destroy_all(void *arg)
 /* A create that fails at its end, and sleeps while it takes all back. */
 static int make_in_vain(void *arg)
 {
-	xvm_verb("modify_qp", "fail %d 1 2", ENOMEM);
+	xvm_verb("modify_qp", "fail %d 1 3", ENOMEM);
 	return make_all(arg);
 }
 
@@ -142,6 +173,20 @@ static int to_reset(void *arg)
 	return xvm_go(m, &m->qp, XV_QPS_RESET);
 }
 
+static int set_limit(void *arg)
+{
+	fixture *self = arg;
+
+	return xv_srq_modify(xv_now(self->m.t.ctx), &self->srq, 1);
+}
+
+static int moderate(void *arg)
+{
+	fixture *self = arg;
+
+	return xv_cq_moderate(xv_now(self->m.t.ctx), &self->m.cq, 1, 1);
+}
+
 static int query_qp(void *arg)
 {
 	struct xvm *m = &((fixture *)arg)->m;
@@ -171,6 +216,17 @@ static int post_send(void *arg)
 	int ret = connect_qp(arg);
 
 	return ret ? ret : xvm_send(m, &m->qp, 1);
+}
+
+static int post_shared(void *arg)
+{
+	fixture *self = arg;
+	struct xv_recv r;
+	int ret;
+
+	xv_recv_prep(&r, 1);
+	ret = xv_post_srq_recv(&self->srq, &r, 1);
+	return ret ? ret : xv_submit_srq(&self->srq);
 }
 
 static int reap(void *arg)
@@ -213,8 +269,14 @@ static const struct point {
 	P("make, port", make_all, "query_port"),
 	P("make, INIT", make_all, "modify_qp"),
 	P("make, first receive", make_all, "post_recv"),
-	P("last step of a create, RTR", make_all, "modify_qp", .skip = 1),
-	P("last step of a create, RTS", make_all, "modify_qp", .skip = 2),
+	P("make, srq", make_all, "create_srq"),
+	P("make, first receive of the srq", make_all, "post_srq_recv"),
+	P("make, mcast", make_all, "attach_mcast"),
+	P("last step of a create, RTR", make_all, "modify_qp", .skip = 2),
+	P("last step of a create, RTS", make_all, "modify_qp", .skip = 3),
+	P("last step of a create, limit", make_all, "modify_srq"),
+	P("abort, mcast", make_in_vain, "detach_mcast", .ret = -ENOMEM),
+	P("abort, srq", make_in_vain, "destroy_srq", .ret = -ENOMEM),
 	P("abort, qp", make_in_vain, "destroy_qp", .ret = -ENOMEM),
 	P("abort, ah", make_in_vain, "destroy_ah", .ret = -ENOMEM),
 	P("abort, cq", make_in_vain, "destroy_cq", .ret = -ENOMEM),
@@ -227,6 +289,10 @@ static const struct point {
 	P("last step, ERR before RESET", to_reset, "modify_qp"),
 	P("last step, drain", to_reset, "poll_cq"),
 	P("last step, RESET", to_reset, "modify_qp", .skip = 1),
+	P("last step, limit", set_limit, "modify_srq"),
+	P("last step, moderation", moderate, "modify_cq"),
+	P("commit, mcast", destroy_all, "detach_mcast"),
+	P("commit, srq", destroy_all, "destroy_srq"),
 	P("commit, early send", connect_early, "post_send"),
 	P("commit, qp", destroy_all, "destroy_qp"),
 	P("commit, ah", destroy_all, "destroy_ah"),
@@ -236,9 +302,12 @@ static const struct point {
 	P("query, qp", query_qp, "query_qp"),
 	P("query, port", query_port, "query_port"),
 	P("enter, receive", post_recv, "post_recv"),
+	P("enter, receive of the srq", post_shared, "post_srq_recv"),
 	P("enter, send", post_send, "post_send"),
 	P("enter, reap", reap, "poll_cq"),
 	P("enter, arm", wait_for_ever, "req_notify_cq", .ret = -ENODEV),
+	P("close, mcast", close_file, "detach_mcast"),
+	P("close, srq", close_file, "destroy_srq"),
 	P("close, qp", close_file, "destroy_qp"),
 	P("close, ah", close_file, "destroy_ah"),
 	P("close, cq", close_file, "destroy_cq"),
@@ -251,6 +320,7 @@ static const struct point {
 static void prepare(struct __test_metadata *_metadata, fixture *self)
 {
 	struct xvm *m = &self->m;
+	struct xv_tx *tx;
 
 	if (!m->t.ctx) {
 		ASSERT_EQ(0, xvm_set("plugged", "1"));
@@ -266,6 +336,11 @@ static void prepare(struct __test_metadata *_metadata, fixture *self)
 	ASSERT_EQ(0, xv_ah_create(xv_now(m->t.ctx), &self->ah,
 				  XV_OPTS(xv_ah_opts, .pd = &m->pd,
 					  .lid = 0x22)));
+	ASSERT_EQ(0, xv_txn_begin(m->t.ctx, 0, &tx));
+	add_more(self, tx, &m->pd, &m->cq, &self->srq, &self->ud,
+		 &self->mcast);
+	ASSERT_EQ(0, xv_txn_commit(tx, NULL));
+	xv_txn_free(tx);
 }
 
 /* One event, then the end; of a closed file the end alone. */

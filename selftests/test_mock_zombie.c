@@ -127,7 +127,7 @@ TEST_F(zombie, each_kind)
 		EXPECT_EQ(0, xvm_zombies("zombies"));
 		ASSERT_EQ(0, refuse(destroys[i], 0));
 	}
-	EXPECT_EQ(0, xvm_zombies("leaked"));
+	EXPECT_EQ(0, xvm_leaked());
 }
 
 /* Parents of a zombie stay, and say why; when asked the driver is asked too. */

@@ -113,7 +113,7 @@ XVT_UNUSED static unsigned int xvm_newest_qp(void)
 	return qpn;
 }
 
-/* What xverbs says of its devices: zombies or leaked objects. */
+/* What xverbs says of its devices: zombies. */
 XVT_UNUSED static int xvm_zombies(const char *key)
 {
 	char path[128], word[32];
@@ -132,6 +132,19 @@ XVT_UNUSED static int xvm_zombies(const char *key)
 			fclose(f);
 	}
 	return sum;
+}
+
+/* And of devices that have gone: objects that were leaked. */
+XVT_UNUSED static int xvm_leaked(void)
+{
+	FILE *f = fopen("/sys/kernel/debug/xverbs/leaked", "re");
+	int n = -1;
+
+	if (f && fscanf(f, "%d", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
 }
 
 /* ---- objects on it ---- */

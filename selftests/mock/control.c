@@ -187,6 +187,19 @@ static int errors_show(struct seq_file *m, void *data)
 }
 DEFINE_SHOW_ATTRIBUTE(errors);
 
+static int cqs_show(struct seq_file *m, void *data)
+{
+	struct mock_cq *cq;
+
+	spin_lock_irq(&mock.lock);
+	list_for_each_entry(cq, &mock.objs[MOCK_CQ], obj.link)
+		seq_printf(m, "cq %u completions %u count %u period %u\n",
+			   cq->ibcq.res.id, cq->num, cq->count, cq->period);
+	spin_unlock_irq(&mock.lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cqs);
+
 static int qps_show(struct seq_file *m, void *data)
 {
 	struct mock_qp *qp;
@@ -241,6 +254,7 @@ void mock_control_init(void)
 	debugfs_create_file("reset", 0200, mock_root, NULL, &reset_fops);
 	debugfs_create_file("objects", 0400, mock_root, NULL, &objects_fops);
 	debugfs_create_file("errors", 0400, mock_root, NULL, &errors_fops);
+	debugfs_create_file("cqs", 0400, mock_root, NULL, &cqs_fops);
 	debugfs_create_file("qps", 0400, mock_root, NULL, &qps_fops);
 	debugfs_create_file("wrs", 0400, mock_root, NULL, &wrs_fops);
 	debugfs_create_bool("flush", 0600, mock_root, &mock.flush);

@@ -28,6 +28,7 @@ enum mock_verb {
 	MOCK_ALLOC_PD,
 	MOCK_DEALLOC_PD,
 	MOCK_CREATE_CQ,
+	MOCK_MODIFY_CQ,
 	MOCK_DESTROY_CQ,
 	MOCK_REQ_NOTIFY_CQ,
 	MOCK_POLL_CQ,
@@ -158,6 +159,8 @@ struct mock_queue {
  * @num: how many
  * @armed: a notification was asked for
  * @solicited: of solicited completions alone
+ * @count: moderation: notify after so many
+ * @period: or after so many microseconds
  */
 struct mock_cq {
 	struct ib_cq ibcq;
@@ -166,6 +169,8 @@ struct mock_cq {
 	u32 num;
 	bool armed;
 	bool solicited;
+	u16 count;
+	u16 period;
 };
 
 struct mock_srq {

@@ -17,6 +17,7 @@ const char *const mock_verb_names[MOCK_NUM_VERBS] = {
 	[MOCK_ALLOC_PD] = "alloc_pd",
 	[MOCK_DEALLOC_PD] = "dealloc_pd",
 	[MOCK_CREATE_CQ] = "create_cq",
+	[MOCK_MODIFY_CQ] = "modify_cq",
 	[MOCK_DESTROY_CQ] = "destroy_cq",
 	[MOCK_REQ_NOTIFY_CQ] = "req_notify_cq",
 	[MOCK_POLL_CQ] = "poll_cq",

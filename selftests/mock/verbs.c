@@ -160,6 +160,21 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return 0;
 }
 
+/* It is told, and that is all: completions notify at once. */
+static int modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct mock_cq *cq = to_cq(ibcq);
+	int ret = mock_call(MOCK_MODIFY_CQ);
+
+	if (ret)
+		return ret;
+	spin_lock_irq(&mock.lock);
+	cq->count = count;
+	cq->period = period;
+	spin_unlock_irq(&mock.lock);
+	return 0;
+}
+
 static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	int ret = mock_call(MOCK_DESTROY_CQ);
@@ -513,6 +528,7 @@ const struct ib_device_ops mock_ops = {
 	.iw_get_qp = mock_get_qp,
 	.iw_reject = mock_iw_reject,
 	.iw_rem_ref = iw_rem_ref,
+	.modify_cq = modify_cq,
 	.modify_qp = modify_qp,
 	.modify_srq = modify_srq,
 	.poll_cq = mock_poll_cq,

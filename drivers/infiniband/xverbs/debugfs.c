@@ -58,8 +58,7 @@ static int zombies_show(struct seq_file *m, void *data)
 {
 	struct xv_dev *dev = m->private;
 
-	seq_printf(m, "zombies %d\nleaked %d\n", atomic_read(&dev->num_zombies),
-		   atomic_read(&dev->num_leaked));
+	seq_printf(m, "zombies %d\n", atomic_read(&dev->num_zombies));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(zombies);
@@ -79,6 +78,9 @@ void xv_debugfs_del(struct xv_dev *dev)
 void xv_debugfs_init(void)
 {
 	xv_debugfs_root = debugfs_create_dir("xverbs", NULL);
+	/* Not of a device: it has gone when something is leaked. */
+	debugfs_create_atomic_t("leaked", 0400, xv_debugfs_root,
+				&xv_num_leaked);
 	xv_fault_debugfs(xv_debugfs_root);
 }
 

@@ -28,7 +28,6 @@
  * @files_lock: protects @files
  * @files: open files, and closed ones that still have zombies
  * @num_zombies: objects which the driver has refused to destroy
- * @num_leaked: those given up at removal
  * @macs: link addresses of remote GIDs
  * @events: what the core tells of the device and its ports
  * @subs_lock: protects @subs
@@ -47,7 +46,6 @@ struct xv_dev {
 	struct mutex files_lock;	/* outside of xv_file.teardown */
 	struct list_head files;
 	atomic_t num_zombies;
-	atomic_t num_leaked;
 	struct xv_mac_cache macs;
 	struct ib_event_handler events;
 	struct mutex subs_lock;	/* innermost but for xv_eventq.lock */

@@ -5,6 +5,7 @@
  * Copyright (c) 2026 The xverbs authors
  */
 #include <linux/cgroup_rdma.h>
+#include <linux/kmemleak.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include "../device.h"
@@ -469,6 +470,9 @@ void xv_file_close(struct xv_file *file)
 	mutex_unlock(&file->teardown);
 }
 
+/* Objects of all devices that were given up at removal. */
+atomic_t xv_num_leaked = ATOMIC_INIT(0);
+
 /* What the driver does not destroy now is leaked for good, with our code. */
 static void destroy_or_leak(struct xv_uobj *obj)
 {
@@ -478,10 +482,11 @@ static void destroy_or_leak(struct xv_uobj *obj)
 	uncharge_rdma_cgroup(obj);
 	if (!leak)
 		return;
-	atomic_inc(&dev->num_leaked);
+	atomic_inc(&xv_num_leaked);
 	/* The driver may still call us, and with this object. */
 	__module_get(THIS_MODULE);
 	xv_uobj_get(obj);
+	kmemleak_not_leak(obj);
 	pr_err_ratelimited("%s: the driver does not destroy a %s: leaked\n",
 			   dev_name(&dev->dev), obj->type->name);
 }

@@ -283,4 +283,6 @@ void xv_file_remove(struct xv_file *file);
 void xv_file_retry_zombies(struct xv_file *file);
 bool xv_file_has_zombies(struct xv_file *file);
 
+extern atomic_t xv_num_leaked;
+
 #endif /* _XV_CORE_UOBJ_H */

@@ -219,6 +219,7 @@ static u32 post_chain(struct xv_call *call, struct xv_srq *srq,
 {
 	const struct ib_recv_wr *bad = &scratch->recvs[0].wr;
 	u32 n, taken;
+	int ret;
 
 	rcu_read_lock();
 	n = build_chain(call, srq, scratch, from, max, reason);
@@ -227,12 +228,15 @@ static u32 post_chain(struct xv_call *call, struct xv_srq *srq,
 		return 0;
 	/* A completion may come before the call returns. */
 	srq->taken += n;
-	if (!ib_post_srq_recv(srq->ibsrq, bad, &bad))
+	ret = ib_post_srq_recv(srq->ibsrq, bad, &bad);
+	if (!ret)
 		return n;
 	taken = container_of(bad, struct xv_recv_wr, wr) - scratch->recvs;
 	srq->taken -= n - taken;
 	take_back(srq, scratch, taken, n);
 	*reason = XV_R_DRIVER;
+	if (call)
+		call->error.raw = -ret;
 	return taken;
 }
 
@@ -261,7 +265,8 @@ static u32 post_recvs(struct xv_call *call, struct xv_srq *srq,
  * @num: how many
  * @done: is set to how many were posted
  *
- * Return: 0 or the reason why the next one was not.
+ * Return: 0 or the reason why the next one was not; for %XV_R_DRIVER
+ * &xv_error.raw of the call is what the driver answered.
  */
 u16 xv_srq_post_first(struct xv_call *call, struct xv_srq *srq,
 		      const struct xv_recv *recvs, u32 num, u32 *done)

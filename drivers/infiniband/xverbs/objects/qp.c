@@ -362,6 +362,32 @@ static void qp_create_commit(struct xv_call *call, struct xv_opx *op)
 
 /* ---- first receives ---- */
 
+/**
+ * xv_fail_first_recvs - fill the error record: a first receive was not posted
+ * @call: the call
+ * @op: the operation, of a queue pair or SRQ
+ * @reason: enum xv_reason; for %XV_R_DRIVER &xv_error.raw is set already
+ * @done: how many were posted before
+ *
+ * Return: the errno, negative.
+ */
+int xv_fail_first_recvs(struct xv_call *call, struct xv_opx *op, u16 reason,
+			u32 done)
+{
+	int ret;
+
+	if (reason == XV_R_DRIVER)
+		ret = xv_fail_driver(call, op, -call->error.raw);
+	else
+		ret = xv_fail(call, op, 0, 0, reason, 0);
+	call->error.group = XV_GRP_PARAMS;
+	call->error.attr = XV_PARAMS_RECVS;
+	call->error.detail = done;
+	call->error.object = op->obj->type->id;
+	call->error.handle = op->obj->handle;
+	return ret;
+}
+
 static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
 {
 	const struct xv_slot *slot = xv_slot(op, XV_GRP_PARAMS, XV_PARAMS_RECVS);
@@ -369,7 +395,6 @@ static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
 	struct xv_qp *qp = xv_to_qp(op->obj);
 	u16 reason;
 	u32 done;
-	int ret;
 
 	if (qp->srq)
 		return xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS,
@@ -379,20 +404,7 @@ static int qp_post_recv(struct xv_call *call, struct xv_opx *op)
 			       XV_R_LENGTH, xv_queue_free(&qp->rq) *
 			       sizeof(struct xv_recv));
 	reason = xv_qp_post_first(call, qp, slot->buf, num, &done);
-	if (!reason)
-		return 0;
-	if (reason == XV_R_DRIVER) {
-		ret = xv_fail_driver(call, op, -call->error.raw);
-		call->error.group = XV_GRP_PARAMS;
-		call->error.attr = XV_PARAMS_RECVS;
-		call->error.detail = done;
-	} else {
-		ret = xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS, reason,
-			      done);
-	}
-	call->error.object = XV_OBJ_QP;
-	call->error.handle = qp->uobj.handle;
-	return ret;
+	return reason ? xv_fail_first_recvs(call, op, reason, done) : 0;
 }
 
 /* ---- destroy ---- */

@@ -230,4 +230,8 @@ static inline u32 xv_queue_free(const struct xv_queue *q)
 	return q->depth - (READ_ONCE(q->taken) - READ_ONCE(q->done));
 }
 
+/* qp.c */
+int xv_fail_first_recvs(struct xv_call *call, struct xv_opx *op, u16 reason,
+			u32 done);
+
 #endif /* _XV_OBJECTS_QP_H */

@@ -10,6 +10,7 @@
 #include "../data/data.h"
 #include "objects.h"
 #include "pd.h"
+#include "qp.h"
 #include "srq.h"
 
 static void srq_event(struct ib_event *event, void *context)
@@ -177,19 +178,13 @@ static int srq_post_recv(struct xv_call *call, struct xv_opx *op)
 	struct xv_srq *srq = xv_to_srq(op->obj);
 	u16 reason;
 	u32 done;
-	int ret;
 
 	if (num > xv_srq_free(srq))
 		return xv_fail(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS,
 			       XV_R_LENGTH, xv_srq_free(srq) *
 			       sizeof(struct xv_recv));
 	reason = xv_srq_post_first(call, srq, slot->buf, num, &done);
-	if (!reason)
-		return 0;
-	ret = xv_fail_obj(call, op, XV_GRP_PARAMS, XV_PARAMS_RECVS, reason,
-			  &srq->uobj);
-	call->error.detail = done;
-	return ret;
+	return reason ? xv_fail_first_recvs(call, op, reason, done) : 0;
 }
 
 static int srq_modify(struct xv_call *call, struct xv_opx *op)
