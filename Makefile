@@ -62,6 +62,14 @@ check-host: all
 	@$(MAKE) -C selftests install
 	@scripts/check-host
 
+# instructions of ours and of the same by libibverbs, by turns, in one virtual machine
+bench: deps
+	@selftests/bench/run
+
+bench-long: deps
+	@selftests/bench/run --long
+	@selftests/bench/run --long --kernel 6.12
+
 lint: deps
 	@selftests/lint/run
 
@@ -114,6 +122,8 @@ help:
 	@echo 'make check-next    all selftests on the newest kernel that Debian has, which it builds first'
 	@echo 'make check-long    as above with large counts, hours; goes on where it stopped'
 	@echo 'make check-host    selftests on this machine: loads rdma_rxe and xverbs.ko'
+	@echo 'make bench         what things cost in instructions, beside libibverbs and librdmacm; 6.1'
+	@echo 'make bench-long    the same with more objects, and on 6.12'
 	@echo 'make lint          checkpatch, sparse, W=1, kernel-doc, shellcheck and own rules'
 	@echo 'make docs          Documentation/ as HTML in build/docs/html; needs Sphinx'
 	@echo 'make deps          are the packages there that all this needs; as root installs them'
@@ -125,5 +135,5 @@ help:
 	@echo 'KDIR=DIR           build tree of the kernel, now $(KDIR)'
 	@echo 'selftests/vm/run --help   one test, a shell or a script in a virtual machine'
 
-.PHONY: all module userspace selftests deps demo check check-debug check-next check-long check-host lint \
-	docs kernel-debug install headers clean help
+.PHONY: all module userspace selftests deps demo check check-debug check-next check-long check-host \
+	bench bench-long lint docs kernel-debug install headers clean help

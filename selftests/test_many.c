@@ -6,7 +6,7 @@
  * Copyright (c) 2026 The xverbs authors
  *
  * The times are printed and not judged. In a machine that counts instructions
- * (selftests/bench/many) a nanosecond is an instruction.
+ * (selftests/bench/run drift) a nanosecond is an instruction.
  */
 #include "xv_test.h"
 
