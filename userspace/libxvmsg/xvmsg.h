@@ -31,7 +31,12 @@
 extern "C" {
 #endif
 
+#define XVM_VERSION_MAJOR	1
+#define XVM_VERSION_MINOR	0
+
 struct iovec;
+struct sockaddr;
+struct sockaddr_storage;
 
 /* ------------------------------------------------------------------------
  * Channels
@@ -452,6 +457,267 @@ const char *xvm_fault_name(unsigned int fault);
  * Return: the name ("open"), or "unknown".
  */
 const char *xvm_state_name(unsigned int state);
+
+/* ------------------------------------------------------------------------
+ * Contexts
+ */
+
+/**
+ * struct xvm_ctx - a device, and a file descriptor to wait for
+ */
+struct xvm_ctx;
+
+/**
+ * xvm_open() - open a device for channels
+ * @device: as for xv_open(): name of the RDMA device; NULL: the first
+ * @flags: must be 0
+ * @ctx: gets the context
+ *
+ * Return: 0; what xv_open() returns; -EINVAL for flags; -ENOMEM, -EMFILE.
+ */
+int xvm_open(const char *device, int flags, struct xvm_ctx **ctx);
+
+/**
+ * xvm_close() - destroy a context and all that belongs to it
+ * @ctx: the context, or NULL
+ *
+ * Channels are aborted. No function of the program is called afterwards. From
+ * inside one it is the last call: the context is freed when the dispatch ends.
+ */
+void xvm_close(struct xvm_ctx *ctx);
+
+/**
+ * xvm_fd() - the file descriptor to wait for
+ * @ctx: the context
+ *
+ * It is readable, as poll(2) and epoll(7) have it, when xvm_dispatch() has
+ * something to do: also when time is over, so that no other timer is needed.
+ *
+ * Return: the descriptor, which stays the context's.
+ */
+int xvm_fd(const struct xvm_ctx *ctx);
+
+/**
+ * xvm_dispatch() - do what is to be done, and call the program's functions
+ * @ctx: the context
+ *
+ * Does not wait, and does not go on for ever: each channel that has something
+ * gets at most 64 completions. What is left keeps the descriptor readable.
+ *
+ * Return: 0; -EBUSY from inside a function that it has called; -ENODEV when the
+ * device is gone and all channels were told; errors of xv_event_read().
+ */
+int xvm_dispatch(struct xvm_ctx *ctx);
+
+/**
+ * xvm_error_text() - what was wrong when something could not be made
+ * @ctx: the context
+ *
+ * Of the last xvm_connect(), xvm_accept() or xvm_listen(): which operation of
+ * the kernel's, which attribute, which limit; RLIMIT_MEMLOCK for example.
+ *
+ * Return: the text, valid until the next one; empty if there is nothing to say.
+ */
+const char *xvm_error_text(const struct xvm_ctx *ctx);
+
+/**
+ * xvm_get_totals() - what all channels of a context have done
+ * @ctx: the context
+ * @counters: gets the numbers; its size must be set
+ *
+ * Those that are gone count too, and requests that were no good, in
+ * &xvm_counters.faults. A peak is the highest of any channel.
+ *
+ * Return: 0; -EINVAL if the size is not that of a known struct.
+ */
+int xvm_get_totals(const struct xvm_ctx *ctx, struct xvm_counters *counters);
+
+/* ------------------------------------------------------------------------
+ * Connecting and accepting
+ */
+
+/* Bytes of the program's own that go with a request, and with a reject. */
+#define XVM_CONNECT_DATA	48
+#define XVM_REJECT_DATA		140
+
+/**
+ * struct xvm_connect_opts - where to connect to
+ * @size: bytes of this struct
+ * @data_len: bytes of @data, at most %XVM_CONNECT_DATA
+ * @dst: struct sockaddr_in or sockaddr_in6
+ * @src: address to connect from, or NULL
+ * @data: told to the peer before it decides: xvm_request_data()
+ * @channel: what the channel shall be, or NULL
+ * @reserved: 0
+ */
+struct xvm_connect_opts {
+	uint32_t size;
+	uint32_t data_len;
+	const struct sockaddr *dst;
+	const struct sockaddr *src;
+	const void *data;
+	const struct xvm_channel_opts *channel;
+	uint64_t reserved;
+};
+
+/**
+ * xvm_connect() - make a channel to an address
+ * @ctx: the context
+ * @opts: where to, and what the channel shall be
+ * @ops: functions of the program; copied
+ * @user: their last argument
+ * @ch: gets the channel
+ *
+ * Queues, memory and connection are made in one system call; what comes of it is
+ * told by &xvm_ops.established or &xvm_ops.closed. Messages may be sent at once.
+ *
+ * Return: 0; -EINVAL; -ENOMEM, also if RLIMIT_MEMLOCK is too small, which
+ * xvm_error_text() says; -EADDRINUSE, -EADDRNOTAVAIL, -EPERM for the address to
+ * connect from; other errors of %XV_IOC_TXN.
+ */
+int xvm_connect(struct xvm_ctx *ctx, const struct xvm_connect_opts *opts,
+		const struct xvm_ops *ops, void *user,
+		struct xvm_channel **ch);
+
+/**
+ * struct xvm_listener - takes requests at an address
+ */
+struct xvm_listener;
+
+/**
+ * struct xvm_request - a peer that wants to connect
+ *
+ * It is valid until the function that was told of it returns.
+ */
+struct xvm_request;
+
+/**
+ * struct xvm_listen_opts - where to listen
+ * @size: bytes of this struct
+ * @backlog: requests that may wait; 0: 16
+ * @addr: struct sockaddr_in or sockaddr_in6 of the device; port 0: any free one
+ * @reuse: 1: the address may be in use
+ * @reserved: 0
+ */
+struct xvm_listen_opts {
+	uint32_t size;
+	uint32_t backlog;
+	const struct sockaddr *addr;
+	uint32_t reuse;
+	uint32_t reserved;
+};
+
+/**
+ * xvm_listen() - listen at an address
+ * @ctx: the context
+ * @opts: where
+ * @fn: called for each request; it calls xvm_accept() or xvm_reject(). If it
+ *	calls neither the peer is refused
+ * @user: its last argument
+ * @l: gets the listener
+ *
+ * Peers that do not speak this protocol, or no version that we know, are refused
+ * without asking @fn.
+ *
+ * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL; -EOPNOTSUPP for a wildcard;
+ * -EPERM for a port below 1024; -ENOMEM.
+ */
+int xvm_listen(struct xvm_ctx *ctx, const struct xvm_listen_opts *opts,
+	       void (*fn)(struct xvm_listener *l, struct xvm_request *req,
+			  void *user),
+	       void *user, struct xvm_listener **l);
+
+/**
+ * xvm_listener_address() - where a listener listens
+ * @l: the listener
+ * @addr: gets the address, with the port
+ *
+ * Return: 0.
+ */
+int xvm_listener_address(const struct xvm_listener *l,
+			 struct sockaddr_storage *addr);
+
+/**
+ * xvm_listener_destroy() - listen no more
+ * @l: the listener, or NULL
+ *
+ * Requests that wait are refused; channels stay.
+ */
+void xvm_listener_destroy(struct xvm_listener *l);
+
+/**
+ * xvm_accept() - make a channel for a request
+ * @req: the request
+ * @opts: what the channel shall be, or NULL
+ * @ops: functions of the program; copied
+ * @user: their last argument
+ * @ch: gets the channel
+ *
+ * After an error the request may still be accepted or rejected.
+ *
+ * Return: as xvm_connect(); -EALREADY if it was answered; -ECONNABORTED if the
+ * peer has given up or the listener was destroyed.
+ */
+int xvm_accept(struct xvm_request *req, const struct xvm_channel_opts *opts,
+	       const struct xvm_ops *ops, void *user, struct xvm_channel **ch);
+
+/**
+ * xvm_reject() - refuse a request
+ * @req: the request
+ * @data: told to the peer, which sees -ECONNREFUSED: xvm_get_reject_data()
+ * @len: bytes of it, at most %XVM_REJECT_DATA
+ *
+ * Return: 0; -EINVAL; -EALREADY if it was answered; -ECONNABORTED if the peer has
+ * given up or the listener was destroyed.
+ */
+int xvm_reject(struct xvm_request *req, const void *data, size_t len);
+
+/**
+ * xvm_request_data() - what the peer says about itself
+ * @req: the request
+ * @buf: gets it
+ * @len: room there
+ *
+ * The connection manager of InfiniBand and RoCE pads it with zeros to
+ * %XVM_CONNECT_DATA.
+ *
+ * Return: bytes that there are.
+ */
+int xvm_request_data(const struct xvm_request *req, void *buf, size_t len);
+
+/**
+ * xvm_request_address() - where the peer is
+ * @req: the request
+ * @remote: gets its address
+ *
+ * Return: 0.
+ */
+int xvm_request_address(const struct xvm_request *req,
+			struct sockaddr_storage *remote);
+
+/**
+ * xvm_get_addresses() - the addresses of a channel
+ * @ch: the channel
+ * @local: gets that of this side, or NULL
+ * @remote: gets that of the peer, or NULL
+ *
+ * Return: 0; errors of xv_conn_query().
+ */
+int xvm_get_addresses(const struct xvm_channel *ch,
+		      struct sockaddr_storage *local,
+		      struct sockaddr_storage *remote);
+
+/**
+ * xvm_get_reject_data() - what the peer has said with a reject
+ * @ch: the channel, which was refused
+ * @buf: gets it
+ * @len: room there
+ *
+ * Padded like xvm_request_data().
+ *
+ * Return: bytes that there are; 0 if the peer has said nothing.
+ */
+int xvm_get_reject_data(const struct xvm_channel *ch, void *buf, size_t len);
 
 #ifdef __cplusplus
 }
