@@ -449,12 +449,12 @@ static void describe(struct __test_metadata *_metadata, const char *what,
 		       op->from_op, op->limit);
 }
 
-#define VIOLATION(txn, what)						\
-do {									\
-	EXPECT_TRUE(false) {						\
-		describe(_metadata, what, txn);					\
-	}								\
-} while (0)
+static void violation(struct __test_metadata *_metadata, const struct txn *txn,
+		      const char *what)
+{
+	EXPECT_EQ(NULL, what);
+	describe(_metadata, what, txn);
+}
 
 /* Made once, destroyed once. */
 static void note_lives(struct __test_metadata *_metadata, struct model *model)
@@ -472,7 +472,7 @@ static void note_lives(struct __test_metadata *_metadata, struct model *model)
 				continue;
 			o = op->handle ? find(model, op->handle) : NULL;
 			if (!o || o->handle) {
-				VIOLATION(txn, "a handle is given twice, or 0");
+				violation(_metadata, txn, "a handle is given twice, or 0");
 				continue;
 			}
 			*o = (struct object){ .handle = op->handle,
@@ -488,7 +488,7 @@ static void note_lives(struct __test_metadata *_metadata, struct model *model)
 				continue;
 			o = known(model, op->handle);
 			if (!o || o->type != op->type || o->gone)
-				VIOLATION(txn, "destroyed what is not there");
+				violation(_metadata, txn, "destroyed what is not there");
 			else
 				o->gone = txn;
 		}
@@ -517,7 +517,7 @@ static void used(struct __test_metadata *_metadata, struct model *model,
 	struct object *o = known(model, handle);
 
 	if (!o || o->type != type) {
-		VIOLATION(txn, "used what was never made");
+		violation(_metadata, txn, "used what was never made");
 		return;
 	}
 	add_edge(_metadata, model, o->made, txn);
@@ -565,7 +565,7 @@ static void note_order(struct __test_metadata *_metadata, struct model *model)
 				if (!o || !o->gone || !child)
 					continue;
 				if (!child->gone)
-					VIOLATION(o->gone,
+					violation(_metadata, o->gone,
 						  "a parent went before its child");
 				else
 					add_edge(_metadata, model, child->gone,
@@ -596,7 +596,7 @@ static void place(struct __test_metadata *_metadata, struct model *model)
 	while (placed < n) {
 		txn = todo[placed++];
 		if (txn->earliest >= txn->end)
-			VIOLATION(txn, "it ended before it can have happened");
+			violation(_metadata, txn, "it ended before it can have happened");
 		for (e = txn->next; e; e = e->next) {
 			if (e->to->earliest < txn->earliest)
 				e->to->earliest = txn->earliest;
@@ -808,16 +808,16 @@ static void check_refusals(struct __test_metadata *_metadata,
 			for_each_op(txn, op)
 				if (op->kind == QUERY && op->type == SRQ &&
 				    !explains_limit(model, txn, op))
-					VIOLATION(txn, "not the limit that was set");
+					violation(_metadata, txn, "not the limit that was set");
 			continue;
 		}
 		model->reasons[txn->err.reason % 64]++;
 		if (!explained(model, txn))
-			VIOLATION(txn, "no reason for that");
+			violation(_metadata, txn, "no reason for that");
 		/* What it names is nobody's. */
 		for_each_op(txn, op)
 			if (op->kind == CREATE && known(model, op->handle))
-				VIOLATION(txn, "the handle of a failed create lives");
+				violation(_metadata, txn, "the handle of a failed create lives");
 	}
 }
 
