@@ -437,11 +437,15 @@ TEST_F(msg, killed)
 		struct side s = {};
 		struct pollfd p = { .events = POLLIN };
 
+		const struct xvm_connect_opts o = {
+			.size = sizeof(o),
+			.dst = (struct sockaddr *)&self->addr,
+			.data = "hello",
+			.data_len = 5,
+		};
+
 		if (xvm_open(NULL, 0, &s.ctx) ||
-		    xvm_connect(s.ctx, XVM_OPTS(xvm_connect_opts,
-				.dst = (struct sockaddr *)&self->addr,
-				.data = "hello", .data_len = 5),
-				&ops, &s, &s.ch))
+		    xvm_connect(s.ctx, &o, &ops, &s, &s.ch))
 			_exit(1);
 		p.fd = xvm_fd(s.ctx);
 		for (;;) {

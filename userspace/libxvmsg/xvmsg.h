@@ -42,9 +42,7 @@ struct sockaddr_storage;
  * Channels
  */
 
-/**
- * struct xvm_channel - a message channel
- */
+/* A message channel. */
 struct xvm_channel;
 
 /**
@@ -462,9 +460,7 @@ const char *xvm_state_name(unsigned int state);
  * Contexts
  */
 
-/**
- * struct xvm_ctx - a device, and a file descriptor to wait for
- */
+/* A device, and a file descriptor to wait for. */
 struct xvm_ctx;
 
 /**
@@ -579,15 +575,12 @@ int xvm_connect(struct xvm_ctx *ctx, const struct xvm_connect_opts *opts,
 		const struct xvm_ops *ops, void *user,
 		struct xvm_channel **ch);
 
-/**
- * struct xvm_listener - takes requests at an address
- */
+/* Takes requests at an address. */
 struct xvm_listener;
 
-/**
- * struct xvm_request - a peer that wants to connect
- *
- * It is valid until the function that was told of it returns.
+/*
+ * A peer that wants to connect. It is valid until the function that was told of
+ * it returns.
  */
 struct xvm_request;
 
