@@ -1016,7 +1016,8 @@ TEST_F(conn, late_event)
 		expect_messages(_metadata, self, P, 0, 0, 3);
 		cause = expect_event(_metadata, &self->s[P].eq,
 				     XV_EV_ESTABLISHED);
-		if (delays[i] >= 3000)
+		/* One queue for all events of iWARP: both sides are late. */
+		if (delays[i] >= 3000 && !self->t.iwarp)
 			EXPECT_EQ(XV_CONN_BY_DATA, cause);
 		ASSERT_EQ(0, send_some(self, P, 10, 1));
 		expect_messages(_metadata, self, A, 0, 10, 1);

@@ -191,10 +191,11 @@ static void fail_early(struct xv_qp *qp, u16 reason,
 	xv_queue_complete(&qp->sq, qp, entry->wr_id, entry->opcode, status);
 	/* As on hardware: a bad request ends a reliable connection. */
 	xv_qp_note_failed(qp);
-	ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE);
-	xv_qp_flush_early(qp);
+	/* Before ERR, of which siw tells as if the peer had gone. */
 	if (READ_ONCE(qp->conn))
 		xv_conn_failed(qp, status);
+	ib_modify_qp(qp->ibqp, &attr, IB_QP_STATE);
+	xv_qp_flush_early(qp);
 }
 
 static void post_early(struct xv_qp *qp, union xv_scratch *scratch)

@@ -117,9 +117,13 @@ static int accept_response(struct xv_conn *conn)
 	return 0;
 }
 
-/* What the peer sent before it left is received; it may be all that it sent. */
+/*
+ * What the peer sent before it left is received; it may be all that it sent. And
+ * on iWARP it may have been a failure of ours.
+ */
 static void peer_gone(struct xv_conn *conn)
 {
+	xv_queue_drain(&conn->qp->sq);
 	xv_queue_drain(&conn->qp->rq);
 	xv_conn_end(conn, -ECONNRESET, 0);
 }
