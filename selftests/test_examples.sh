@@ -36,7 +36,7 @@ port_active()
 	grep -q ACTIVE "/sys/class/infiniband/$dev/ports/1/state" 2>/dev/null
 }
 
-ktap_plan 7
+ktap_plan 9
 
 xv_hello >"$out" && grep -qx 'hello, world' "$out"
 ktap_result $? "xv_hello"
@@ -47,6 +47,17 @@ ktap_result $? "xv_echo"
 xv_echo $dev 255 >"$out" 2>&1
 [ $? -eq 1 ] && grep -q 'operation 0 (device.query_gid): \|connect): ' "$out"
 ktap_result $? "xv_echo says what was wrong"
+
+addr=$(ip -4 -o addr show dev "$netdev" | sed -n 's,.*inet \([0-9.]*\)/.*,\1,p' | head -n 1)
+xvm_echo -s "$addr" 7200 >"$out" 2>&1 &
+pid=$!
+wait_for grep -qx ready "$out"
+[ "$(printf 'one\ntwo\n' | xvm_echo "$addr" 7200)" = "$(printf 'one\ntwo')" ] &&
+	wait_for grep -qx 'client gone: closed' "$out"
+ktap_result $? "xvm_echo"
+kill -TERM $pid
+wait $pid
+ktap_result $? "xvm_echo, the server"
 
 objects_gone
 ktap_result $? "nothing is left"
