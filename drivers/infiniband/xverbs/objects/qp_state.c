@@ -9,6 +9,7 @@
  * So everything is checked here first, and what the driver then refuses is a
  * failure of the driver.
  */
+#include <linux/bottom_half.h>
 #include <linux/capability.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -373,6 +374,9 @@ void xv_qp_drain(struct xv_qp *qp)
 	bool sends, recvs;
 
 	for (;;) {
+		/* rxe may do it in tasklets of this CPU: they need not wait. */
+		local_bh_disable();
+		local_bh_enable();
 		sends = xv_queue_drain(&qp->sq);
 		recvs = xv_queue_drain(&qp->rq);
 		if ((sends && recvs) || time_after(jiffies, end))
