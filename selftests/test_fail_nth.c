@@ -8,29 +8,7 @@
  * contract, with everything as before, or success.
  */
 #include <netinet/in.h>
-#include "xv_test.h"
-
-#define FAULT_DIR	"/sys/kernel/debug/"
-
-static bool write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	bool ok;
-
-	if (fd < 0)
-		return false;
-	ok = write(fd, text, strlen(text)) == strlen(text);
-	close(fd);
-	return ok;
-}
-
-static void set_knob(const char *dir, const char *name, const char *text)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), FAULT_DIR "%s/%s", dir, name);
-	write_file(path, text);
-}
+#include "xv_fault.h"
 
 FIXTURE(fail_nth) {
 	struct xvt t;
@@ -56,29 +34,10 @@ FIXTURE(fail_nth) {
 
 FIXTURE_SETUP(fail_nth)
 {
-	static const char *const dirs[] = {
-		"failslab", "fail_page_alloc", "fail_usercopy",
-	};
-	unsigned int i;
-
-	self->fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	self->fd = xvf_open();
 	/* The setup cannot skip, so each test does. */
 	if (self->fd < 0)
 		return;
-	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
-		set_knob(dirs[i], "ignore-gfp-wait", "N");
-		set_knob(dirs[i], "ignore-gfp-highmem", "N");
-		set_knob(dirs[i], "min-order", "0");
-		set_knob(dirs[i], "verbose", "0");
-	}
-	for (i = 0; i < 4; i++) {
-		static const char *const ours[] = {
-			"xverbs/fail_get", "xverbs/fail_make",
-			"xverbs/fail_copy", "xverbs/fail_last",
-		};
-
-		set_knob(ours[i], "verbose", "0");
-	}
 	xvt_open(_metadata, &self->t);
 	self->m = malloc(sizeof(*self->m));
 	ASSERT_NE(NULL, self->m);
@@ -120,46 +79,6 @@ FIXTURE_TEARDOWN(fail_nth)
 	EXPECT_EQ(0, xvt_pair_destroy(&self->p));
 	xvt_close(&self->t);
 	close(self->fd);
-}
-
-/* Arm: the n-th fault point that this thread meets will fail. */
-static void arm(struct __test_metadata *_metadata, int fd, unsigned int n)
-{
-	char text[16];
-	int i;
-
-	snprintf(text, sizeof(text), "%u", n);
-	/* The write itself may be hit by what was armed before. */
-	for (i = 0; i < 100; i++)
-		if (pwrite(fd, text, strlen(text), 0) == strlen(text))
-			return;
-	ASSERT_EQ(0, errno);
-}
-
-/* Disarm; true if the fault was met. */
-static bool disarm(struct __test_metadata *_metadata, int fd)
-{
-	char text[16] = "";
-	unsigned int left;
-	int i, n = -1;
-
-	for (i = 0; i < 100 && n < 0; i++)
-		n = pread(fd, text, sizeof(text) - 1, 0);
-	left = atoi(text);
-	arm(_metadata, fd, 0);
-	return n > 0 && left == 0;
-}
-
-static bool in_contract(int err)
-{
-	switch (-err) {
-	case EFAULT:
-	case ENOMEM:
-	case EMFILE:
-	case EIO:
-		return true;
-	}
-	return false;
 }
 
 /* ---- calls: make the message; take back what a success has done ---- */
@@ -635,9 +554,9 @@ static void sweep(struct __test_metadata *_metadata, fixture *self,
 	xvt_snap(_metadata, &self->t, &before);
 	for (n = 1; n < max; n++) {
 		call->build(self);
-		arm(_metadata, self->fd, n);
+		xvf_arm(_metadata, self->fd, n);
 		ret = xvt_run(self->m, self->t.fd);
-		met = disarm(_metadata, self->fd);
+		met = xvf_disarm(_metadata, self->fd);
 		snprintf(what, sizeof(what), "%s, fault %u", call->name, n);
 		if (ret != call->ret) {
 			failed++;
@@ -645,7 +564,7 @@ static void sweep(struct __test_metadata *_metadata, fixture *self,
 				TH_LOG("%s: %d without a fault, reason %u", what,
 				       ret, self->m->err.reason);
 			}
-			EXPECT_TRUE(in_contract(ret)) {
+			EXPECT_TRUE(xvf_in_contract(ret)) {
 				TH_LOG("%s: %d, reason %u", what, ret,
 				       self->m->err.reason);
 			}
@@ -713,9 +632,9 @@ TEST_F(fail_nth, open)
 	for (n = 1; n < 200 && met; n++) {
 		int fd;
 
-		arm(_metadata, self->fd, n);
+		xvf_arm(_metadata, self->fd, n);
 		fd = open(node, O_RDWR | O_CLOEXEC);
-		met = disarm(_metadata, self->fd);
+		met = xvf_disarm(_metadata, self->fd);
 		if (fd < 0)
 			failed++;
 		else
@@ -741,9 +660,9 @@ TEST_F(fail_nth, enter)
 		xv_recv_add_sge(&r, xvt_sge(p, 0, 64));
 		for (i = 0; i < 2; i++)
 			ASSERT_EQ(0, xv_post_recv(&p->qp[1], &r, 1));
-		arm(_metadata, self->fd, n);
+		xvf_arm(_metadata, self->fd, n);
 		ret = xv_submit(&p->qp[1]);
-		met = disarm(_metadata, self->fd);
+		met = xvf_disarm(_metadata, self->fd);
 		EXPECT_TRUE(!ret || ret == -EFAULT || ret == -ENOMEM ||
 			    ret == -EIO) {
 			TH_LOG("fault %u: %d", n, ret);
@@ -777,14 +696,14 @@ TEST_F(fail_nth, own_points)
 			int ret;
 
 			snprintf(text, sizeof(text), "%u", every);
-			set_knob(points[i], "interval", text);
-			set_knob(points[i], "probability", "100");
+			xvf_knob(points[i], "interval", text);
+			xvf_knob(points[i], "probability", "100");
 			/* A fault of the copy is tried again: all of them. */
-			set_knob(points[i], "times", i == 2 ? "-1" : "1");
+			xvf_knob(points[i], "times", i == 2 ? "-1" : "1");
 			build_set(self);
 			ret = xvt_run(self->m, self->t.fd);
-			set_knob(points[i], "times", "0");
-			set_knob(points[i], "probability", "0");
+			xvf_knob(points[i], "times", "0");
+			xvf_knob(points[i], "probability", "0");
 			if (ret) {
 				failed++;
 				EXPECT_EQ(i == 2 ? -EFAULT : -ENOMEM, ret);
@@ -808,7 +727,7 @@ static int num_zombies(void)
 	for (i = 0; i < 64; i++) {
 		FILE *f;
 
-		snprintf(path, sizeof(path), FAULT_DIR "xverbs/xverbs%d/zombies",
+		snprintf(path, sizeof(path), XVF_DIR "xverbs/xverbs%d/zombies",
 			 i);
 		f = fopen(path, "r");
 		if (f && fscanf(f, "zombies %d", &n) == 1)
@@ -821,7 +740,7 @@ static int num_zombies(void)
 
 static void refuse_destroys(const char *num)
 {
-	set_knob("xverbs", "fail_destroy", num);
+	xvf_knob("xverbs", "fail_destroy", num);
 }
 
 /* A driver that refuses to destroy: the object is out of reach, not undone. */
