@@ -469,6 +469,9 @@ TEST_F(errnos, posts)
 	unsigned int i, n = xvt_count(MOCK_ERRNOS);
 
 	for (i = 0; i < n; i++) {
+		/* This one is tried again, see posts_are_tried_again. */
+		if (nth_errno(i) == ENOTCONN)
+			continue;
 		ASSERT_EQ(0, xvm_verb("post_recv", "fail %d", nth_errno(i)));
 		EXPECT_EQ(-EIO, xvm_recv(m, &m->qp, 1));
 		EXPECT_EQ(XV_R_DRIVER, m->qp.reason);
@@ -478,7 +481,6 @@ TEST_F(errnos, posts)
 	}
 	ASSERT_EQ(0, xv_qp_connect(xv_now(m->t.ctx), &m->qp, xvm_peer()));
 	for (i = 0; i < n; i++) {
-		/* Who tries again later does so for one of them only. */
 		if (nth_errno(i) == ENOTCONN)
 			continue;
 		ASSERT_EQ(0, xvm_verb("post_send", "fail %d", nth_errno(i)));
