@@ -538,8 +538,19 @@ static unsigned long stress(struct stress *s, unsigned int ms, bool unplug,
 	if (unplug)
 		run("rdma link delete rxe0");
 	atomic_store(&s->stop, true);
-	for (i = 0; i < STRESS_THREADS; i++)
-		pthread_join(thread[i], NULL);
+	/*
+	 * A descriptor may have been closed and made anew, without O_NONBLOCK,
+	 * between a thread's two calls: then it sleeps there.
+	 */
+	for (i = 0; i < STRESS_THREADS; i++) {
+		struct timespec ts;
+
+		do {
+			pthread_kill(thread[i], SIGUSR1);
+			clock_gettime(CLOCK_REALTIME, &ts);
+			ts.tv_sec += 1;
+		} while (pthread_timedjoin_np(thread[i], NULL, &ts));
+	}
 	waitpid(child, NULL, 0);
 	free(me);
 	return atomic_load(&s->ops);
