@@ -312,33 +312,6 @@ static bool refuse_destroys(unsigned int num)
 	return !fclose(f);
 }
 
-static int run(const char *command)
-{
-	int status = system(command);
-
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static bool is_plugged(void)
-{
-	struct xvt t = {};
-	bool ok;
-
-	if (xv_open("rxe0", 0, &t.ctx))
-		return false;
-	ok = !xvt_find_gid(&t);
-	xvt_close(&t);
-	return ok;
-}
-
-static bool plug(void)
-{
-	if (is_plugged())
-		return true;
-	return !run("rdma link add rxe0 type rxe netdev v0") &&
-	       xvt_wait_until(is_plugged(), 5000);
-}
-
 static void *open_and_close(void *arg)
 {
 	atomic_int *left = arg;
@@ -407,8 +380,8 @@ TEST_F(race, zombies_of_a_closed_file)
 	xv_eventq_close(&p.eq);
 	munmap(p.buf, p.length);
 	EXPECT_TRUE(refuse_destroys(0));
-	EXPECT_EQ(0, run("rdma link delete rxe0"));
-	EXPECT_TRUE(plug());
+	EXPECT_EQ(0, xvt_sh("rdma link delete rxe0"));
+	EXPECT_TRUE(xvt_plug());
 	xvt_open(_metadata, &self->t);
 }
 

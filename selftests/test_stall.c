@@ -90,26 +90,6 @@ static int lazy_bring(struct lazy *l)
 
 /* ---- the device ---- */
 
-static bool is_plugged(void)
-{
-	struct xvt t = {};
-	bool ok;
-
-	if (xv_open("rxe0", 0, &t.ctx))
-		return false;
-	ok = !xvt_find_gid(&t);
-	xvt_close(&t);
-	return ok;
-}
-
-static bool plug(void)
-{
-	if (is_plugged())
-		return true;
-	return !xvt_sh("rdma link add rxe0 type rxe netdev v0") &&
-	       xvt_wait_until(is_plugged(), 5000);
-}
-
 /* Files that a process has open, in the kernel's own list. */
 static int files_of(pid_t pid)
 {
@@ -435,7 +415,7 @@ FIXTURE(stall) {
 
 FIXTURE_SETUP(stall)
 {
-	ASSERT_TRUE(plug());
+	ASSERT_TRUE(xvt_plug());
 	self->s = calloc(1, sizeof(*self->s));
 	ASSERT_NE(NULL, self->s);
 	self->vmpin = xvt_vmpin();
@@ -445,7 +425,7 @@ FIXTURE_SETUP(stall)
 FIXTURE_TEARDOWN(stall)
 {
 	xvt_teardown(_metadata);
-	EXPECT_TRUE(plug());
+	EXPECT_TRUE(xvt_plug());
 	free(self->s);
 }
 
@@ -581,7 +561,7 @@ TEST_F(stall, while_its_device_goes)
 		int status = -1;
 		pid_t pid;
 
-		ASSERT_TRUE(plug());
+		ASSERT_TRUE(xvt_plug());
 		start(_metadata, s, call);
 		pid = start_unplug();
 		EXPECT_TRUE(xvt_wait_until(waitpid(pid, &status, WNOHANG),

@@ -12,33 +12,6 @@
 #include <stdatomic.h>
 #include "xv_test.h"
 
-static int run(const char *command)
-{
-	int status = system(command);
-
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static bool is_plugged(void)
-{
-	struct xvt t = {};
-	bool ok;
-
-	if (xv_open("rxe0", 0, &t.ctx))
-		return false;
-	ok = !xvt_find_gid(&t);
-	xvt_close(&t);
-	return ok;
-}
-
-static bool plug(void)
-{
-	if (is_plugged())
-		return true;
-	return !run("rdma link add rxe0 type rxe netdev v0") &&
-	       xvt_wait_until(is_plugged(), 5000);
-}
-
 #define STRESS_TYPES	7
 #define STRESS_SLOTS	(6 * STRESS_TYPES)
 #define STRESS_THREADS	6
@@ -536,7 +509,7 @@ static unsigned long stress(struct stress *s, unsigned int ms, bool unplug,
 		pthread_kill(thread[rand_r(&seed) % STRESS_THREADS], SIGUSR1);
 	}
 	if (unplug)
-		run("rdma link delete rxe0");
+		xvt_sh("rdma link delete rxe0");
 	atomic_store(&s->stop, true);
 	/*
 	 * A descriptor may have been closed and made anew, without O_NONBLOCK,
@@ -577,7 +550,7 @@ FIXTURE_SETUP(stress)
 
 	ASSERT_NE(MAP_FAILED, s);
 	self->s = s;
-	ASSERT_TRUE(plug());
+	ASSERT_TRUE(xvt_plug());
 	xvt_open(_metadata, &s->t);
 	pthread_mutex_init(&s->lock, NULL);
 	s->buf = xvt_map(STRESS_BYTES, PROT_READ | PROT_WRITE);
@@ -598,7 +571,7 @@ FIXTURE_TEARDOWN(stress)
 			close(s->eq[i]);
 	munmap(s->buf, STRESS_BYTES);
 	munmap(s, sizeof(*s));
-	EXPECT_TRUE(plug());
+	EXPECT_TRUE(xvt_plug());
 }
 
 static unsigned int stress_seed(void)

@@ -42,27 +42,6 @@ static int unplug(void)
 	return finish(start_unplug(), 5000);
 }
 
-static bool is_plugged(void)
-{
-	struct xvt t = {};
-	bool ok;
-
-	if (xv_open("rxe0", 0, &t.ctx))
-		return false;
-	ok = !xvt_find_gid(&t);
-	xvt_close(&t);
-	return ok;
-}
-
-static bool plug(void)
-{
-	if (is_plugged())
-		return true;
-	if (finish(start("exec rdma link add rxe0 type rxe netdev v0"), 5000))
-		return false;
-	return xvt_wait_until(is_plugged(), 5000);
-}
-
 FIXTURE(unplug) {
 	struct xvt t;
 	struct xvt_pair p;
@@ -73,7 +52,7 @@ typedef FIXTURE_DATA(unplug) fixture;
 
 FIXTURE_SETUP(unplug)
 {
-	ASSERT_TRUE(plug());
+	ASSERT_TRUE(xvt_plug());
 	self->vmpin = xvt_vmpin();
 	xvt_open(_metadata, &self->t);
 	xvt_pair(_metadata, &self->t, &self->p,
@@ -87,7 +66,7 @@ FIXTURE_TEARDOWN(unplug)
 		xvt_close(&self->t);
 	xv_eventq_close(&self->p.eq);
 	EXPECT_EQ(self->vmpin, xvt_vmpin());
-	EXPECT_TRUE(plug());
+	EXPECT_TRUE(xvt_plug());
 }
 
 static bool ended(pthread_t thread)
@@ -189,7 +168,7 @@ TEST_F(unplug, idle)
 		check_gone(_metadata, &self->t, &self->p);
 		close(fd);
 		xvt_close(&self->t);
-		ASSERT_TRUE(plug());
+		ASSERT_TRUE(xvt_plug());
 		xvt_open(_metadata, &self->t);
 		xvt_pair(_metadata, &self->t, &self->p,
 			 &(struct xvt_pair_opts){ .events = true });
@@ -641,7 +620,7 @@ static void blocked_call(struct __test_metadata *_metadata,
 	ASSERT_TRUE(xvt_wait_until(lazy_wanted(&l), 5000));
 	pid = start_unplug();
 	/* It may wait for the call, but not for ever, nor after it. */
-	xvt_wait_until(!is_plugged(), 200);
+	xvt_wait_until(!xvt_is_plugged(), 200);
 	lazy_bring(_metadata, &l);
 	ASSERT_TRUE(ended(w.thread));
 	EXPECT_EQ(0, finish(pid, 5000));

@@ -307,6 +307,32 @@ XVT_UNUSED static int xvt_sh(const char *fmt, ...)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* ---- the device comes and goes ---- */
+
+/* rxe0 is there, and can be used. */
+XVT_UNUSED static bool xvt_is_plugged(void)
+{
+	struct xvt t = {};
+	bool ok;
+
+	if (xv_open("rxe0", 0, &t.ctx))
+		return false;
+	ok = !xvt_find_gid(&t);
+	xvt_close(&t);
+	return ok;
+}
+
+/* Make it so, within the deadline. */
+XVT_UNUSED static bool xvt_plug(void)
+{
+	if (xvt_is_plugged())
+		return true;
+	if (xvt_sh("timeout %d rdma link add rxe0 type rxe netdev v0",
+		   (int)(xvt_ns(5000) / 1000000000)))
+		return false;
+	return xvt_wait_until(xvt_is_plugged(), 5000);
+}
+
 /* ---- nothing is left behind ---- */
 
 struct xvt_snap {
