@@ -536,6 +536,18 @@ TEST_F(conn, destroyed_early)
 		expect_event(_metadata, &self->s[P].eq, XV_EV_CONNECT_FAILED);
 }
 
+/* A request of a peer that has left is read by nobody, though poll() told of it. */
+TEST_F(conn, request_is_withdrawn)
+{
+	struct xv_event ev;
+
+	ASSERT_EQ(0, connect_to(self, NULL));
+	ASSERT_TRUE(xvt_wait_until(xvt_has_event(&self->leq), 5000));
+	ASSERT_EQ(0, xv_conn_destroy(self->now, &self->s[A].conn));
+	EXPECT_TRUE(xvt_wait_until(!xvt_has_event(&self->leq), 5000));
+	EXPECT_EQ(-EAGAIN, xvt_read_now(&self->leq, &ev, 1));
+}
+
 /* The peer sees that a connection was destroyed. */
 TEST_F(conn, destroyed_established)
 {
